@@ -2,6 +2,7 @@
 
 #include "Padding.h"
 
+#include "Forms.h"
 #include "Knowledge.h"
 #include "Rows.h"
 
@@ -137,10 +138,7 @@ private:
     return low >= 0 && high < inner;
   }
   Value placeholder(Value tensor) {
-    Type type = getElementTypeOrSelf(tensor.getType());
-    if (auto integer = dyn_cast<IntegerType>(type))
-      type = builder.getIntegerType(integer.getWidth());
-    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    return placeholderOf(builder, loc, tensor);
   }
 
   const ArrayRef<Index> places, outer;
@@ -172,7 +170,10 @@ private:
   bool visit(Operation *original);
   bool visitPart(Operation *op);
   bool checkUse(Operation *op, bool &isInvolved);
-  void prepare(Operation *op);
+  void prepare(Operation *op) {
+    prepareForm(op, knowledge,
+                [&](Value each) { return known.contains(each); });
+  }
   bool addMasks(Operation *original, Operation *op);
   bool maskIndices(Operation *original, Operation *op);
   std::optional<SmallVector<unsigned>> findVarying(Value original);
@@ -198,22 +199,9 @@ private:
 
 } // namespace
 
-/// "gather of node 'Gather_3'", for reasons.
-static std::string describe(Operation *op) {
-  std::string text = op->getName().stripDialect().str();
-  op->getLoc()->walk([&](Location inner) {
-    auto name = dyn_cast<NameLoc>(inner);
-    if (!name)
-      return WalkResult::advance();
-    text += " of " + name.getName().str();
-    return WalkResult::interrupt();
-  });
-  return text;
-}
-
 bool PaddingFinder::refuse(Operation *op, const llvm::Twine &reason) {
   if (why.empty())
-    why = describe(op) + " " + reason.str();
+    why = describeForReason(op) + " " + reason.str();
   return false;
 }
 
@@ -270,21 +258,6 @@ ResultLoops PaddingFinder::makeLoops(RankedTensorType type,
   return result;
 }
 
-/// Reads what an element of `result` is made of; null where it cannot be told.
-static Value readElement(ElementReader &reader, OpResult result,
-                         const ResultLoops &at) {
-  Operation *op = result.getOwner();
-  if (auto positioned = dyn_cast<PositionedOpInterface>(op))
-    return positioned.buildElementAt(reader, result.getResultNumber(), at.at);
-  if (auto reduction = dyn_cast<ReductionOpInterface>(op))
-    return reduction.buildTermAt(reader, at.at, at.folded);
-  Value last;
-  for (Value operand : op->getOperands())
-    last = reader.read(operand,
-                       reader.broadcast(at.at, typeOf(operand).getShape()));
-  return last;
-}
-
 /// Whether elements of `result`, which has the extent in `paddings`, are each
 /// computed from such as are at a place of theirs. Loops are cut where forms of
 /// elements differ.
@@ -314,7 +287,8 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
     builder.setInsertionPointToEnd(&scratch);
     PlaceReader reader(builder, op->getLoc(), at.loops, at.places, at.outer,
                        size, known);
-    const bool isRead = readElement(reader, result, at) != nullptr;
+    const bool isRead =
+        readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
       return false;
     if (isRead)
@@ -358,26 +332,6 @@ bool PaddingFinder::tryForms(RankedTensorType type, ArrayRef<unsigned> dims,
 //===----------------------------------------------------------------------===//
 // A function
 //===----------------------------------------------------------------------===//
-
-static bool hasForm(Operation *op) {
-  return isa<ElementwiseOpInterface, PositionedOpInterface,
-             ReductionOpInterface>(op);
-}
-
-/// Parameters that are known become constants, as forms of elements need them,
-/// and indices are in bounds as they are for every size.
-void PaddingFinder::prepare(Operation *op) {
-  OpBuilder builder(op);
-  auto fusion = dyn_cast<FusionOpInterface>(op);
-  for (OpOperand &operand : op->getOpOperands())
-    if (fusion && fusion.isParameter(operand.getOperandNumber()) &&
-        !getConstantElements(operand.get()) && !known.contains(operand.get()))
-      if (ElementsAttr elements = knowledge.elementsOf(operand.get()))
-        operand.set(ConstantOp::create(builder, op->getLoc(), elements));
-  if (auto indexed = dyn_cast<IndexedOpInterface>(op))
-    if (indexed.getIndexedExtents())
-      indexed.markInBounds();
-}
 
 /// The dimensions of a value that have the extent in them: those that are as
 /// much smaller in the functions for smaller sizes. Nullopt where some depend

@@ -2,6 +2,7 @@
 
 #include "Rows.h"
 
+#include "Forms.h"
 #include "Knowledge.h"
 
 #include "dlc/dialects/Graph/Batches.h"
@@ -24,19 +25,6 @@ static bool isParameter(OpOperand &operand) {
 static bool isShapeParameter(OpOperand &operand) {
   auto fusion = dyn_cast<FusionOpInterface>(operand.getOwner());
   return fusion && fusion.isShapeParameter(operand.getOperandNumber());
-}
-
-/// "gather of node 'Gather_3'", for reasons.
-static std::string describe(Operation *op) {
-  std::string text = op->getName().stripDialect().str();
-  op->getLoc()->walk([&](Location inner) {
-    auto name = dyn_cast<NameLoc>(inner);
-    if (!name)
-      return WalkResult::advance();
-    text += " of " + name.getName().str();
-    return WalkResult::interrupt();
-  });
-  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,10 +86,7 @@ private:
   void checkIndex(const Index &index, int64_t each);
 
   Value placeholder(Value tensor) {
-    Type type = getElementTypeOrSelf(tensor.getType());
-    if (auto integer = dyn_cast<IntegerType>(type))
-      type = builder.getIntegerType(integer.getWidth());
-    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    return placeholderOf(builder, loc, tensor);
   }
 
   const RowsOfValues &known;
@@ -167,21 +152,6 @@ static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
   return result;
 }
 
-/// Reads what an element of `result` is made of; null where it cannot be told.
-static Value readElement(RowReader &reader, OpResult result,
-                         const ResultLoops &at) {
-  Operation *op = result.getOwner();
-  if (auto positioned = dyn_cast<PositionedOpInterface>(op))
-    return positioned.buildElementAt(reader, result.getResultNumber(), at.at);
-  if (auto reduction = dyn_cast<ReductionOpInterface>(op))
-    return reduction.buildTermAt(reader, at.at, at.folded);
-  Value last;
-  for (Value operand : op->getOperands())
-    last = reader.read(operand,
-                       reader.broadcast(at.at, typeOf(operand).getShape()));
-  return last;
-}
-
 /// Whether the rows `rows` of `result` are each computed from those of their
 /// own examples. Loops are cut where forms of elements differ.
 static bool keepsApart(OpResult result, const Rows &rows,
@@ -202,7 +172,8 @@ static bool keepsApart(OpResult result, const Rows &rows,
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&scratch);
     RowReader reader(builder, op->getLoc(), at.loops, known);
-    const bool isRead = readElement(reader, result, at) != nullptr;
+    const bool isRead =
+        readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
       return false;
     if (isRead)
@@ -241,13 +212,12 @@ public:
   bool isSized(Value value) const { return sized.all.contains(value); }
   bool refuse(Operation *op, const llvm::Twine &reason) {
     if (why.empty())
-      why = describe(op) + " " + reason.str();
+      why = describeForReason(op) + " " + reason.str();
     return false;
   }
 
 private:
   bool visit(Operation *op);
-  void foldParameters(Operation *op);
   bool add(Value value, const Rows &rows);
   bool isCandidate(const Rows &rows) const {
     return !like || (found.size() < like->found.size() &&
@@ -268,16 +238,6 @@ private:
 };
 
 } // namespace
-
-/// Parameters that are known become constants, as forms of elements need them.
-void RowFinder::foldParameters(Operation *op) {
-  OpBuilder builder(op);
-  for (OpOperand &operand : op->getOpOperands())
-    if (isParameter(operand) && !getConstantElements(operand.get()) &&
-        !known.contains(operand.get()))
-      if (ElementsAttr elements = knowledge.elementsOf(operand.get()))
-        operand.set(ConstantOp::create(builder, op->getLoc(), elements));
-}
 
 /// Of an operation that says where it has the batch.
 bool RowFinder::findByDims(Operation *op, const BatchDims &dims) {
@@ -368,11 +328,6 @@ bool RowFinder::decompose(Operation *op) {
   return true;
 }
 
-static bool hasForm(Operation *op) {
-  return isa<ElementwiseOpInterface, PositionedOpInterface,
-             ReductionOpInterface>(op);
-}
-
 bool RowFinder::visit(Operation *op) {
   if (isa<ConstantOp, NoneOp>(op))
     return true;
@@ -400,11 +355,8 @@ bool RowFinder::visit(Operation *op) {
     return refuse(op, "computes with the size of the batch");
   if (!isOfRows && !isShapedBySize)
     return true; // The same for all, or a number that follows from the size.
-  foldParameters(op);
-  // Each example's indices are checked with it.
-  if (auto indexed = dyn_cast<IndexedOpInterface>(op))
-    if (indexed.getIndexedExtents())
-      indexed.markInBounds();
+  prepareForm(op, knowledge, // Each example's indices are checked with it.
+              [&](Value each) { return known.contains(each); });
   if (findByRule(op))
     return true;
   if (hasForm(op) && llvm::all_of(op->getResults(), [&](OpResult result) {

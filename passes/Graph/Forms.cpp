@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Forms.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+std::string dlc::graph::describeForReason(Operation *op) {
+  std::string text = op->getName().stripDialect().str();
+  op->getLoc()->walk([&](Location inner) {
+    auto name = dyn_cast<NameLoc>(inner);
+    if (!name)
+      return WalkResult::advance();
+    text += " of " + name.getName().str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+bool dlc::graph::hasForm(Operation *op) {
+  return isa<ElementwiseOpInterface, PositionedOpInterface,
+             ReductionOpInterface>(op);
+}
+
+Value dlc::graph::readElement(ElementReader &reader, OpResult result,
+                              ArrayRef<Index> at, ArrayRef<Index> folded) {
+  Operation *op = result.getOwner();
+  if (auto positioned = dyn_cast<PositionedOpInterface>(op))
+    return positioned.buildElementAt(reader, result.getResultNumber(), at);
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+    return reduction.buildTermAt(reader, at, folded);
+  Value last;
+  for (Value operand : op->getOperands())
+    last =
+        reader.read(operand, reader.broadcast(at, typeOf(operand).getShape()));
+  return last;
+}
+
+Value dlc::graph::placeholderOf(OpBuilder &builder, Location loc,
+                                Value tensor) {
+  Type type = getElementTypeOrSelf(tensor.getType());
+  if (auto integer = dyn_cast<IntegerType>(type))
+    type = builder.getIntegerType(integer.getWidth());
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+void dlc::graph::prepareForm(Operation *op, const Knowledge &knowledge,
+                             function_ref<bool(Value)> isExcluded) {
+  OpBuilder builder(op);
+  auto fusion = dyn_cast<FusionOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (fusion && fusion.isParameter(operand.getOperandNumber()) &&
+        !getConstantElements(operand.get()) && !isExcluded(operand.get()))
+      if (ElementsAttr elements = knowledge.elementsOf(operand.get()))
+        operand.set(ConstantOp::create(builder, op->getLoc(), elements));
+  if (auto indexed = dyn_cast<IndexedOpInterface>(op))
+    if (indexed.getIndexedExtents())
+      indexed.markInBounds();
+}

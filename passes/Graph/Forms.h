@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What passes share that follow elements to those that they are made of.
+
+#ifndef DLC_PASSES_GRAPH_FORMS_H
+#define DLC_PASSES_GRAPH_FORMS_H
+
+#include "Knowledge.h"
+
+#include "dlc/dialects/Graph/Position.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <string>
+
+namespace dlc::graph {
+
+/// "gather of node 'Gather_3'", for reasons.
+std::string describeForReason(mlir::Operation *op);
+
+/// Whether readElement() may tell what results are made of.
+bool hasForm(mlir::Operation *op);
+
+/// Reads what an element of `result` is made of, at a position and, of what is
+/// folded, at one of its terms; null where it cannot be told.
+mlir::Value readElement(ElementReader &reader, mlir::OpResult result,
+                        llvm::ArrayRef<Index> at, llvm::ArrayRef<Index> folded);
+
+/// Stands for an element of `tensor`: a scalar that is signless.
+mlir::Value placeholderOf(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value tensor);
+
+/// Makes forms of `op`, which is for this alone, known: its parameters that
+/// `knowledge` knows become constants, but for those that `isExcluded`, and its
+/// indices are taken for checked.
+void prepareForm(mlir::Operation *op, const Knowledge &knowledge,
+                 llvm::function_ref<bool(mlir::Value)> isExcluded);
+
+} // namespace dlc::graph
+
+#endif // DLC_PASSES_GRAPH_FORMS_H
