@@ -766,6 +766,8 @@ static Status checkPortShapes(const abi::Program &whole,
 /// Counts the extents that are padded: they are numbered without gaps, and
 /// inputs have all of them.
 static Status countPadded(const abi::Program &program, size_t &count) {
+  // Each is a dimension of some input, so that vectors stay small.
+  const size_t most = DLC_MAX_RANK * countOf(program.inputs());
   std::vector<bool> seen;
   auto check = [&](const Tables<abi::Binding> *ports, bool isInput) {
     for (size_t i = 0; i != countOf(ports); ++i) {
@@ -778,7 +780,7 @@ static Status countPadded(const abi::Program &program, size_t &count) {
         const int32_t number = padded->Get(k);
         if (number == -1)
           continue;
-        isValid = number >= 0 && number < DLC_MAX_RANK * 64 &&
+        isValid = number >= 0 && size_t(number) < most &&
                   value.shape()->Get(k) == kUnknownDim;
         if (isValid && isInput && size_t(number) >= seen.size())
           seen.resize(number + 1);
