@@ -91,9 +91,10 @@ inline void MatmulTile::packColumns(int64_t column, int64_t valid,
       store(scratch + l * width + j, loadFirst(source + j, valid - j));
 }
 
-/// What is read of a packed b after columns [..., column) and terms [..., kEnd),
-/// in this tile or the next one; null where that is other rows' or unlike this.
-/// Few rows read b as fast as it comes.
+/// What is read of a packed b after the columns in front of `column`, which are
+/// packed together, and terms [kBegin, kEnd) of them, in this tile or the next
+/// one; null where that is other rows' or unlike this. Few rows read b as fast
+/// as it comes.
 inline const float *MatmulTile::nextOf(int64_t column, int64_t kBegin,
                                        int64_t kEnd) const {
   if (rowEnd - rowBegin < 2 * kMaxRows || plan.packedWidth == kPanelWidth)
@@ -124,7 +125,8 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
     t.bPanel = plan.k * t.bStride;
     t.b = b + (column - inside) * plan.k + kBegin * t.bStride + inside;
     panels = plan.packedWidth == kPanelWidth;
-    next = nextOf(column + width, kBegin, kEnd);
+    next = nextOf(column - inside + plan.packedWidth, kBegin, kEnd);
+    next = next ? next + t.k * inside : nullptr;
   } else if (needsPacking(valid, width)) {
     packColumns(column, valid, width, kBegin, kEnd);
     t.bStride = width;
@@ -145,7 +147,7 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   // to hide the latency of the multiply-adds.
   const int64_t rows = rowEnd - rowBegin;
   const int64_t calls = (rows + kMaxRows - 1) / kMaxRows;
-  Ahead ahead(next, t.k, calls);
+  Ahead ahead(next, t.k * width, t.k, calls);
   int64_t row = rowBegin;
   for (int64_t call = 0; call < calls; ++call) {
     const int64_t count = rows / calls + (call < rows % calls);

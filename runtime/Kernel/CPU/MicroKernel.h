@@ -29,11 +29,11 @@ struct TileArguments {
   /// else next to each other.
   const float *b;
   int64_t bStride, bPanel;
-  /// Rows form: where the b of a later call is, and how many of its rows are
+  /// Rows form: what later calls read of b, and how many lines of it are
   /// fetched in the time of four terms: weights come from memory, and the
   /// processor's own prefetching ends with each page.
   const float *ahead;
-  int64_t aheadRows;
+  int64_t aheadLines;
   float *c;
   int64_t cStride;
   int64_t k;
@@ -46,28 +46,33 @@ struct TileArguments {
   float low, high;
 };
 
-/// Has the rows of `next` fetched while the calls of the part before run.
+constexpr int64_t kLineFloats = 16; ///< Of a line of the cache.
+
+/// Has what is behind `next` fetched while the calls of the part before run,
+/// evenly: lines that are asked for faster than they come hold up those that
+/// the kernel waits for.
 class Ahead {
 public:
-  Ahead(const float *next, int64_t rows, int64_t calls)
-      : next(next), rows(next ? rows : 0), rate((4 + calls - 1) / calls) {}
+  Ahead(const float *next, int64_t floats, int64_t terms, int64_t calls)
+      : next(next), lines(next ? floats / kLineFloats : 0), groups(terms / 4) {
+    const int64_t times = groups * calls;
+    rate = times ? (lines + times - 1) / times : 0;
+  }
 
   /// For the next call.
   void into(TileArguments &t) {
     t.ahead = next;
-    t.aheadRows = rows > 0 ? rate : 0;
-    next += t.k / 4 * t.aheadRows * t.bStride;
-    rows -= t.k / 4 * t.aheadRows;
+    t.aheadLines = lines > 0 ? rate : 0;
+    next += groups * t.aheadLines * kLineFloats;
+    lines -= groups * t.aheadLines;
   }
 
 private:
   const float *next;
-  int64_t rows, rate;
+  int64_t lines, groups, rate;
 };
 
 enum class AForm { Rows, Columns };
-
-constexpr int kLineVectors = 64 / sizeof(Vec); ///< Of a line of the cache.
 
 using MicroKernel = void (*)(const TileArguments &);
 
@@ -163,14 +168,14 @@ void microKernel(const TileArguments &t) {
   };
   const int64_t k = t.k;
   [[maybe_unused]] const float *ahead = t.ahead;
+  [[maybe_unused]] const int64_t aheadLines = t.aheadLines;
   int64_t l = 0;
   for (; l + 4 <= k; l += 4) {
     if constexpr (form == AForm::Columns) {
       __builtin_prefetch(a + t.aAhead);
     } else {
-      for (int64_t i = 0; i < t.aheadRows; ++i, ahead += bStride)
-        DLC_UNROLL for (int v = 0; v < vectors; v += kLineVectors)
-            __builtin_prefetch(ahead + v * kLanes, 0, 2);
+      for (int64_t i = 0; i < aheadLines; ++i, ahead += kLineFloats)
+        __builtin_prefetch(ahead, 0, 2);
     }
     step(0);
     step(1);
