@@ -439,16 +439,17 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
     return;
   const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
   const int64_t left = w + panels * kChannelBlock * terms() - t.w;
-  const int64_t share = (kChannelBlock + calls - 1) / calls;
-  const int64_t row = t.blocks * taps() * t.wStride; // Of each sixteen terms.
-  const int64_t first = (kChannelBlock + c * share) * row;
-  if (first + share * row > left)
-    return;
-  t.ahead = t.w + first;
   // Whole rows where a kernel takes all panels of a group, else its panel.
   constexpr bool areWhole = kMostPanels == kPanelGroup;
-  t.aheadLines = areWhole ? share * t.wStride / kChannelBlock : share;
+  const int64_t lines = areWhole ? t.wStride : kChannelBlock;
+  const int64_t share = (lines + calls - 1) / calls;
   t.aheadStride = areWhole ? kChannelBlock : t.wStride;
+  const int64_t step = t.blocks * taps() * share * t.aheadStride;
+  const int64_t first = t.blocks * taps() * lines * t.aheadStride + c * step;
+  if (first + step > left)
+    return;
+  t.ahead = t.w + first;
+  t.aheadLines = share;
 }
 
 /// The pixels of a call lie next to each other.
