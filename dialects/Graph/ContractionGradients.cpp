@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of matrix products, convolutions and einsum.
+// Gradients of matrix products and convolutions.
 
 #include "Correlation.h"
 
@@ -96,98 +96,5 @@ LogicalResult ConvTransposeOp::buildGradients(Gradients &gradients) {
   }
   if (getBias())
     gradients.give(2, [&] { return sumPerChannel(f, g); });
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Einsum
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The letters of each operand and of the result.
-struct Equation {
-  SmallVector<std::string> terms;
-  std::string result;
-};
-
-} // namespace
-
-/// Nullopt when it has dimensions without letters, or letters twice in a term.
-static std::optional<Equation> parseEquation(StringRef text) {
-  std::string stripped;
-  for (char letter : text)
-    if (letter != ' ')
-      stripped += letter;
-  StringRef rest = stripped;
-  if (rest.contains('.'))
-    return std::nullopt;
-  auto [left, right] = rest.split("->");
-  Equation equation;
-  SmallVector<StringRef> terms;
-  left.split(terms, ',');
-  for (StringRef term : terms)
-    equation.terms.push_back(term.str());
-  for (const std::string &term : equation.terms)
-    for (char letter : term)
-      if (llvm::count(term, letter) > 1)
-        return std::nullopt;
-  equation.result = right.str();
-  if (rest.contains("->"))
-    return equation;
-  // Without a result: the letters that come once, sorted.
-  for (char letter : left)
-    if (letter != ',' && left.count(letter) == 1)
-      equation.result += letter;
-  llvm::sort(equation.result);
-  return equation;
-}
-
-/// The gradient of operand `operand`: the product of the others and that of
-/// the result, repeated along letters that were only summed, and along those of
-/// which all others have extent 1. Where the operand has that, the product is
-/// summed when it is given.
-static Value einsumGradient(Formula &f, EinsumOp op, const Equation &equation,
-                            unsigned operand, Value g) {
-  SmallVector<Value> factors = {g};
-  std::string left = equation.result;
-  for (auto [i, term] : llvm::enumerate(equation.terms)) {
-    if (i == operand)
-      continue;
-    factors.push_back(op.getInputs()[i]);
-    left += "," + term;
-  }
-  const std::string &term = equation.terms[operand];
-  std::string kept;
-  for (char letter : term)
-    if (left.find(letter) != std::string::npos)
-      kept += letter;
-  Value product =
-      EinsumOp::create(f.builder, f.loc, factors, left + "->" + kept);
-  auto type = Formula::typeOf(op.getInputs()[operand]);
-  SmallVector<int64_t> shape;
-  for (char letter : term) {
-    size_t at = kept.find(letter);
-    shape.push_back(
-        at == std::string::npos ? 1 : Formula::typeOf(product).getDimSize(at));
-  }
-  product = f.reshape(product, shape);
-  return Formula::typeOf(product) == type ? product
-                                          : f.expand(product, type.getShape());
-}
-
-LogicalResult EinsumOp::buildGradients(Gradients &gradients) {
-  if (!hasStaticTypes(*this))
-    return failDynamic(gradients);
-  std::optional<Equation> equation = parseEquation(getEquation());
-  if (!equation)
-    return gradients.fail("expected an equation without '...' and without a "
-                          "letter twice in one term, got \"" +
-                          getEquation() + "\"");
-  Formula f(gradients);
-  for (unsigned i = 0; i < getInputs().size(); ++i)
-    gradients.give(i, [&] {
-      return einsumGradient(f, *this, *equation, i, gradients.ofResult());
-    });
   return success();
 }

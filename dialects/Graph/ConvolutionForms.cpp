@@ -9,15 +9,6 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-/// Static, with elements: what is empty is not worth a rule.
-static bool hasElements(Operation *op) {
-  auto isFilled = [](Type type) {
-    return cast<RankedTensorType>(type).getNumElements() > 0;
-  };
-  return hasStaticTypes(op) && llvm::all_of(op->getOperandTypes(), isFilled) &&
-         llvm::all_of(op->getResultTypes(), isFilled);
-}
-
 //===----------------------------------------------------------------------===//
 // Three dimensions
 //===----------------------------------------------------------------------===//
@@ -139,9 +130,40 @@ static bool isDeep(Value weights) {
   return type && type.getRank() == 5 && isa<FloatType>(type.getElementType());
 }
 
+/// Several results of each channel over two dimensions: kernels have one.
+static bool isMultiplied(ConvOp op) {
+  auto x = dyn_cast<RankedTensorType>(op.getX().getType());
+  auto w = dyn_cast<RankedTensorType>(op.getW().getType());
+  constexpr int64_t block = 16; // Of channels, as kernels take them.
+  return x && w && x.getRank() == 4 && w.getRank() == 4 &&
+         w.getElementType().isF32() && hasElements(op) &&
+         w.getDimSize(1) == 1 && w.getDimSize(0) > x.getDimSize(1) &&
+         x.getDimSize(1) > 1 && w.getDimSize(0) % block == 0;
+}
+
+/// Of an image in which each channel comes so many times.
+static FailureOr<SmallVector<Value>> repeatChannels(ConvOp op,
+                                                    OpBuilder &builder) {
+  Formula f(builder, op.getLoc());
+  SmallVector<int64_t> shape(Formula::typeOf(op.getX()).getShape());
+  const int64_t channels = Formula::typeOf(op.getW()).getDimSize(0);
+  SmallVector<int64_t> split(shape);
+  split.insert(split.begin() + 2, 1);
+  Value x = f.reshape(op.getX(), split);
+  split[2] = channels / shape[1];
+  shape[1] = channels;
+  x = f.reshape(f.expand(x, split), shape);
+  ConvOp depthwise = cast<ConvOp>(builder.clone(*op));
+  depthwise.getXMutable().assign(x);
+  depthwise.setGroup(channels);
+  return SmallVector<Value>{depthwise.getY()};
+}
+
 /// Parts read planes of zeros in front of the image and behind it, which no
 /// weight may meet that is known not to be finite: there are no terms there.
 bool ConvOp::hasFasterParts() {
+  if (isMultiplied(*this))
+    return true;
   if (!isDeep(getW()))
     return false;
   ElementsAttr known = getConstantElements(getW());
@@ -184,6 +206,8 @@ static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
 }
 
 FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
+  if (isMultiplied(*this))
+    return repeatChannels(*this, builder);
   if (!isDeep(getW()))
     return addBiasApart(*this, builder);
   if (!hasElements(*this))

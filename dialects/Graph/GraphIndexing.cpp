@@ -276,6 +276,36 @@ Value ScatterNDOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
   return arith::SelectOp::create(builder, loc, isHere, update, zero);
 }
 
+bool OneHotOp::hasFasterParts() { return true; }
+
+/// Places are compared with indices.
+FailureOr<SmallVector<Value>> OneHotOp::decompose(OpBuilder &builder) {
+  Type element = cast<TensorType>(getIndices().getType()).getElementType();
+  // Those that no i64 holds name no place.
+  if (!hasElements(*this) || element.isUnsignedInteger(64))
+    return failure();
+  Chain chain{builder, getLoc()};
+  ArrayRef<int64_t> shape = shapeOf(getY());
+  int64_t axis = wrapAxis(getAxis(), shape.size()), depth = shape[axis];
+  SmallVector<int64_t> indexShape(shape);
+  indexShape[axis] = 1;
+  Value index = chain.make<ReshapeOp>(
+      chain.cast(getIndices(), builder.getI64Type()), chain.ints(indexShape));
+  Value isNegative = chain.make<LessOp>(index, chain.integer(0));
+  index = chain.make<SelectOp>(
+      isNegative, chain.make<AddOp>(index, chain.integer(depth)), index);
+  SmallVector<int64_t> placeShape(shape.size(), 1);
+  placeShape[axis] = depth;
+  Value places =
+      chain.make<ReshapeOp>(chain.iota(depth), chain.ints(placeShape));
+  auto value = [&](int64_t i) {
+    return GatherOp::create(builder, getLoc(), getValues(), chain.integer(i),
+                            /*axis=*/0);
+  };
+  return SmallVector<Value>{chain.make<SelectOp>(
+      chain.make<EqualOp>(index, places), value(1), value(0))};
+}
+
 /// What is added to zeros, in f32 if it is short, and that to `x`.
 FailureOr<SmallVector<Value>> ScatterNDOp::decompose(OpBuilder &builder) {
   if (getReduction() != "add" || !hasStaticTypes(*this) || isZeros(getX()))

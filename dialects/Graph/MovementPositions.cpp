@@ -113,31 +113,56 @@ Value SliceOp::buildElementAt(ElementReader &reader, unsigned,
   return reader.read(getX(), position);
 }
 
+/// Where padding of mode `mode` takes its element from, that is `index` outside
+/// of a dimension of that extent, below or above; nullopt where it is as far
+/// away from it as the dimension is long, and further.
+static std::optional<Index> takenFrom(ElementReader &reader, StringRef mode,
+                                      const Index &index, int64_t extent,
+                                      bool isAbove) {
+  if (mode == "constant")
+    return index;
+  if (mode == "edge")
+    return reader.number(isAbove ? extent - 1 : 0);
+  Index place = mode == "wrap" ? index + (isAbove ? -extent : extent)
+                               : index * -1 + (isAbove ? 2 * (extent - 1) : 0);
+  auto [least, most] = reader.rangeOf(place);
+  if (least < 0 || most >= extent)
+    return std::nullopt;
+  return place;
+}
+
 Value PadOp::buildElementAt(ElementReader &reader, unsigned,
                             ArrayRef<Index> at) {
   auto pads = getConstantInts(getPads());
   auto axes = getConstantInts(getAxes());
-  if (!pads || !axes || getMode() != "constant")
-    return reader.fail("padding that is not constant");
+  if (!pads || !axes)
+    return reader.fail("pads that are not constant");
   Position position(at);
   bool isOutside = false;
   for (auto [i, number] : llvm::enumerate(*axes)) {
     int64_t axis = wrapAxis(number, at.size());
-    position[axis] = position[axis] + -(*pads)[i];
+    // What is removed is not there to be repeated.
+    int64_t before = (*pads)[i], after = (*pads)[i + axes->size()];
+    int64_t removed = std::max<int64_t>(-before, 0);
+    int64_t extent =
+        shapeOf(getX())[axis] - removed - std::max<int64_t>(-after, 0);
+    position[axis] = position[axis] + -std::max<int64_t>(before, 0);
     int low = reader.compare(position[axis], 0);
-    if (low == 0)
+    int high = low > 0 ? reader.compare(position[axis], extent) : -1;
+    if (low == 0 || high == 0)
       return reader.fail("padding within a loop");
-    if (low < 0) {
+    if (low < 0 || high > 0) {
       isOutside = true;
-      continue;
+      auto place =
+          takenFrom(reader, getMode(), position[axis], extent, high > 0);
+      if (!place)
+        return reader.fail("padding by more than there is");
+      position[axis] = *place;
     }
-    int high = reader.compare(position[axis], shapeOf(getX())[axis]);
-    if (high == 0)
-      return reader.fail("padding within a loop");
-    isOutside |= high > 0;
+    position[axis] = position[axis] + removed;
   }
-  return isOutside ? reader.read(getValue(), {})
-                   : reader.read(getX(), position);
+  return isOutside && getMode() == "constant" ? reader.read(getValue(), {})
+                                              : reader.read(getX(), position);
 }
 
 //===----------------------------------------------------------------------===//

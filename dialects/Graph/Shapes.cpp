@@ -17,6 +17,15 @@ bool dlc::graph::hasStaticTypes(Operation *op) {
          llvm::all_of(op->getResultTypes(), isStatic);
 }
 
+bool dlc::graph::hasElements(Operation *op) {
+  auto isFilled = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getNumElements() > 0;
+  };
+  return hasStaticTypes(op) && llvm::all_of(op->getOperandTypes(), isFilled) &&
+         llvm::all_of(op->getResultTypes(), isFilled);
+}
+
 int64_t dlc::graph::bytesOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() ||

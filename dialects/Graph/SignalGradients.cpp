@@ -75,6 +75,8 @@ LogicalResult DftOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+bool StftOp::hasFasterParts() { return true; }
+
 /// Frames are gathered, weighted and transformed. Within a kernel it stays one
 /// operation.
 FailureOr<SmallVector<Value>> StftOp::decompose(OpBuilder &builder) {

@@ -1225,6 +1225,34 @@ kernel.func @pad(%x: tensor<2x8x8xf32>) -> (tensor<2x10x11xf32>) {
   %y = graph.pad %x, %p, %z, %a : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x10x11xf32>
   kernel.return %y : tensor<2x10x11xf32>
 }
+kernel.func @pad_reflect(%x: tensor<2x8x8xf32>) -> (tensor<2x12x14xf32>) {
+  %p = graph.constant dense<[3, 2, 1, 4]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a {mode = "reflect"} : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x12x14xf32>
+  kernel.return %y : tensor<2x12x14xf32>
+}
+kernel.func @pad_edge(%x: tensor<2x8x8xf32>) -> (tensor<2x18x22xf32>) {
+  %p = graph.constant dense<[9, 2, 1, 12]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a {mode = "edge"} : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x18x22xf32>
+  kernel.return %y : tensor<2x18x22xf32>
+}
+kernel.func @pad_wrap(%x: tensor<2x8x8xf32>) -> (tensor<2x19x17xf32>) {
+  %p = graph.constant dense<[3, 8, 8, 1]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a {mode = "wrap"} : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x19x17xf32>
+  kernel.return %y : tensor<2x19x17xf32>
+}
+kernel.func @pad_wrap_cut(%x: tensor<2x8x8xf32>) -> (tensor<2x10x9xf32>) {
+  %p = graph.constant dense<[3, -2, -1, 3]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a {mode = "wrap"} : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x10x9xf32>
+  kernel.return %y : tensor<2x10x9xf32>
+}
 kernel.func @slices(%x: tensor<9x20xf32>) -> (tensor<4x9xf32>) {
   %s = graph.constant dense<[7, 1]> : tensor<2xi64>
   %e = graph.constant dense<[0, 19]> : tensor<2xi64>

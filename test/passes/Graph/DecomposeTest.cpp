@@ -21,12 +21,17 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-static std::vector<double> floatsOf(ElementsAttr elements) {
+static std::vector<double> numbersOf(ElementsAttr elements) {
   std::vector<double> values;
   // Large results are resources, which do not iterate over numbers.
   RawElements raw = RawElements::get(elements);
-  auto dense = DenseElementsAttr::getFromRawBuffer(elements.getShapedType(),
-                                                   raw.data());
+  auto dense =
+      DenseElementsAttr::getFromRawBuffer(elements.getShapedType(), raw.data());
+  if (auto integer = dyn_cast<IntegerType>(elements.getElementType())) {
+    for (const APInt &value : dense.getValues<APInt>())
+      values.push_back(value.roundToDouble(!integer.isUnsigned()));
+    return values;
+  }
   for (APFloat value : dense.getValues<APFloat>()) {
     bool losesInfo;
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
@@ -92,8 +97,8 @@ static void check(StringRef text, double tolerance, int positive = -1) {
   }
   for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
     EXPECT_EQ(result.getType(), value.getType());
-    std::vector<double> expected = floatsOf(known[result]);
-    std::vector<double> found = floatsOf(known[value]);
+    std::vector<double> expected = numbersOf(known[result]);
+    std::vector<double> found = numbersOf(known[value]);
     ASSERT_EQ(expected.size(), found.size());
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_NEAR(expected[i], found[i], tolerance)
@@ -475,4 +480,153 @@ TEST(Decompose, GridSample) {
                   "tensor<1x2x2x3x2xf32> return }",
               1e-4);
       }
+}
+
+TEST(Decompose, Einsum) {
+  struct Case {
+    StringRef equation, types, result;
+  } cases[] = {
+      {"bhdi,bhdj->bhij", "2x3x4x5xf32 2x3x4x6xf32", "2x3x5x6xf32"},
+      {"bhij,bhdj->bhid", "2x3x5x6xf32 2x3x4x6xf32", "2x3x5x4xf32"},
+      // The second operand's letters come first in the result.
+      {"ij,kj->ki", "3x4xf32 5x4xf32", "5x3xf32"},
+      {"ij,jk", "3x4xf32 4x5xf32", "3x5xf32"},
+      {"i,j->ji", "3xf32 4xf32", "4x3xf32"},
+      {"bi,bj->b", "2x3xf32 2x4xf32", "2xf32"},
+      {"ijk,jil->kl", "3x4x5xf32 4x3x2xf32", "5x2xf32"},
+      {"ab,bc,cd->ad", "2x3xf32 3x4xf32 4x5xf32", "2x5xf32"},
+      {"bd,bd,bd->b", "2x5xf32 2x5xf32 2x5xf32", "2xf32"},
+      {"ij->j", "3x4xf32", "4xf32"},
+      {"ij,ij->", "3x4xf32 3x4xf32", "f32"},
+      // Extents of 1 are repeated, also by dimensions of an ellipsis.
+      {"ij,jk->ik", "1x1xf32 4x5xf32", "1x5xf32"},
+      {"...ij,...jk->...ik", "2x3x4xf32 5x1x4x6xf32", "5x2x3x6xf32"},
+      {"...,...", "2x3xf32 3xf32", "2x3xf32"},
+      {"Za,aZ", "3x2xf32 2x3xf32", "f32"},
+  };
+  for (const Case &each : cases) {
+    SmallVector<StringRef> types;
+    each.types.split(types, ' ');
+    std::string arguments, operands, signature;
+    for (auto [i, type] : llvm::enumerate(types)) {
+      std::string comma = i ? ", " : "", name = "%x" + std::to_string(i);
+      arguments += comma + name + ": tensor<" + type.str() + ">";
+      operands += comma + name;
+      signature += comma + "tensor<" + type.str() + ">";
+    }
+    check("func.func @f(" + arguments + ") { %y = graph.einsum " + operands +
+              " {equation = \"" + each.equation.str() + "\"} : (" + signature +
+              ") -> tensor<" + each.result.str() + "> return }",
+          1e-5);
+  }
+}
+
+TEST(Decompose, Dft) {
+  struct Case {
+    StringRef x, length, axis, attributes, y;
+  } cases[] = {
+      {"2x8x3x1", "none", "1", "", "2x8x3x2"},
+      {"2x8x3x2", "none", "-3", "", "2x8x3x2"},
+      {"2x7x1", "none", "none", "{onesided = true}", "2x4x2"},
+      {"2x7x2", "none", "1", "{inverse = true}", "2x7x2"},
+      {"2x5x2", "none", "1", "{inverse = true, onesided = true}", "2x8x1"},
+      {"2x5x2", "9", "1", "{inverse = true, onesided = true}", "2x9x1"},
+      {"2x7x1", "4", "1", "", "2x4x2"},
+      {"2x7x2", "12", "1", "", "2x12x2"},
+      // Of two factors, real, complex and inverse, one of them longer than x.
+      {"1x144x2x1", "none", "1", "", "1x144x2x2"},
+      {"1x150x2", "none", "1", "{inverse = true}", "1x150x2"},
+      {"1x140x1", "none", "1", "{onesided = true}", "1x71x2"},
+      {"1x120x2", "132", "1", "", "1x132x2"},
+      {"1x131x1", "none", "1", "", "1x131x2"},
+  };
+  for (const Case &each : cases) {
+    auto scalar = [](StringRef name, StringRef value) {
+      return (value == "none" ? name + " = graph.none : none "
+                              : name + " = graph.constant dense<" + value +
+                                    "> : tensor<i64> ")
+          .str();
+    };
+    auto typeOf = [](StringRef value) {
+      return value == "none" ? "none" : "tensor<i64>";
+    };
+    check(("func.func @f(%x: tensor<" + each.x + "xf32>) { " +
+           scalar("%l", each.length) + scalar("%a", each.axis) +
+           "%y = graph.dft %x, %l, %a " + each.attributes + " : (tensor<" +
+           each.x + "xf32>, " + typeOf(each.length) + ", " + typeOf(each.axis) +
+           ") -> tensor<" + each.y + "xf32> return }")
+              .str(),
+          2e-4);
+  }
+}
+
+TEST(Decompose, OneHot) {
+  for (StringRef form : {"-1 : 3x4x5", "0 : 5x3x4", "1 : 3x5x4"}) {
+    auto [axis, shape] = form.split(" : ");
+    check(("func.func @f(%i: tensor<3x4xf32>, %v: tensor<2xf32>) { %d = "
+           "graph.constant dense<5> : tensor<i64> %y = graph.one_hot %i, %d, "
+           "%v {axis = " +
+           axis +
+           " : i64} : (tensor<3x4xf32>, tensor<i64>, tensor<2xf32>) -> "
+           "tensor<" +
+           shape + "xf32> return }")
+              .str(),
+          0);
+  }
+  check("func.func @f(%v: tensor<2xf32>) { %i = graph.constant dense<[0, -1, "
+        "-5, -6, 4, 5]> : tensor<6xi32> %d = graph.constant dense<5> : "
+        "tensor<i64> %y = graph.one_hot %i, %d, %v : (tensor<6xi32>, "
+        "tensor<i64>, tensor<2xf32>) -> tensor<6x5xf32> return }",
+        0);
+}
+
+TEST(Decompose, Quantization) {
+  // Scales of tensors, of an axis and of blocks; halves round to even, what is
+  // out of range is the nearest, NaN the zero point.
+  struct Case {
+    StringRef scales, attributes;
+  } cases[] = {{"", ""},
+               {"4x", "{axis = -2 : i64}"},
+               {"3x2x5x", "{axis = 1 : i64, block_size = 2 : i64}"}};
+  for (StringRef type : {"i8", "ui8", "i16", "ui16"})
+    for (const Case &each : cases) {
+      std::string small = ("tensor<" + each.scales + type + ">").str();
+      std::string scale = ("tensor<" + each.scales + "f32>").str();
+      check(("func.func @f(%x: tensor<3x4x5xf32>, %s: " + scale +
+             ") { %z = graph.constant dense<7> : " + small +
+             " %y = graph.quantize_linear %x, %s, %z " + each.attributes +
+             " : (tensor<3x4x5xf32>, " + scale + ", " + small +
+             ") -> tensor<3x4x5x" + type + "> return }")
+                .str(),
+            0, /*positive=*/1);
+      check(("func.func @f(%s: " + scale +
+             ") { %x = graph.constant dense<100> : tensor<3x4x5x" + type +
+             "> %z = graph.constant dense<7> : " + small +
+             " %y = graph.dequantize_linear %x, %s, %z " + each.attributes +
+             " : (tensor<3x4x5x" + type + ">, " + scale + ", " + small +
+             ") -> tensor<3x4x5xf32> return }")
+                .str(),
+            0);
+    }
+  check("func.func @f() { %x = graph.constant dense<[2.5, -3.5, 1.0e9, -1.0e9, "
+        "0x7FC00000, 0x7F800000, 126.6, -128.4]> : tensor<8xf32> %s = "
+        "graph.constant dense<1.0> : tensor<f32> %z = graph.constant dense<1> "
+        ": tensor<i8> %y = graph.quantize_linear %x, %s, %z : (tensor<8xf32>, "
+        "tensor<f32>, tensor<i8>) -> tensor<8xi8> return }",
+        0);
+  check("func.func @f() { %x = graph.constant dense<[2147483647, -2147483648, "
+        "16777217]> : tensor<3xi32> %s = graph.constant dense<0.37> : "
+        "tensor<f32> %z = graph.constant dense<-5> : tensor<i32> %y = "
+        "graph.dequantize_linear %x, %s, %z : (tensor<3xi32>, tensor<f32>, "
+        "tensor<i32>) -> tensor<3xf32> return }",
+        0);
+}
+
+TEST(Decompose, DepthwiseMultiplier) {
+  check("func.func @f(%x: tensor<2x8x5x6xf32>, %w: tensor<16x1x3x3xf32>, %b: "
+        "tensor<16xf32>) { %y = graph.conv %x, %w, %b {group = 8 : i64, pads = "
+        "array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : "
+        "(tensor<2x8x5x6xf32>, tensor<16x1x3x3xf32>, tensor<16xf32>) -> "
+        "tensor<2x16x3x3xf32> return }",
+        1e-5);
 }

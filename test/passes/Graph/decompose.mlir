@@ -122,3 +122,34 @@ func.func @separated(%x: tensor<1x4x20x20xf32>) -> (tensor<1x4x4x16xf32>, tensor
   %g = graph.avg_pool %h {kernel_shape = array<i64: 7, 5>} : (tensor<1x4x10x20xf16>) -> tensor<1x4x4x16xf16>
   return %z, %g : tensor<1x4x4x16xf32>, tensor<1x4x4x16xf16>
 }
+
+// -----
+
+// Letters of both, of the left and of the right one are dimensions of a product.
+// CHECK-LABEL: func @scores
+// CHECK-NEXT: %[[Q:.*]] = graph.transpose %{{.*}} {perm = array<i64: 0, 1, 3, 2>} : (tensor<2x4x8x16xf32>) -> tensor<2x4x16x8xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.matmul %[[Q]], %{{.*}} : (tensor<2x4x16x8xf32>, tensor<2x4x8x12xf32>) -> tensor<2x4x16x12xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @scores(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x12xf32>) -> tensor<2x4x16x12xf32> {
+  %y = graph.einsum %q, %k {equation = "bhdi,bhdj->bhij"} : (tensor<2x4x8x16xf32>, tensor<2x4x8x12xf32>) -> tensor<2x4x16x12xf32>
+  return %y : tensor<2x4x16x12xf32>
+}
+
+// -----
+
+// A diagonal has no such form.
+// CHECK-LABEL: func @diagonal
+// CHECK-NEXT: graph.einsum
+func.func @diagonal(%x: tensor<3x3xf32>) -> tensor<3xf32> {
+  %y = graph.einsum %x {equation = "ii->i"} : (tensor<3x3xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @doubled_channels
+// CHECK: graph.conv %{{.*}} {group = 16 : i64} : (tensor<1x16x8x8xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x6x6xf32>
+func.func @doubled_channels(%x: tensor<1x8x8x8xf32>, %w: tensor<16x1x3x3xf32>) -> tensor<1x16x6x6xf32> {
+  %y = graph.conv %x, %w {group = 8 : i64} : (tensor<1x8x8x8xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x6x6xf32>
+  return %y : tensor<1x16x6x6xf32>
+}

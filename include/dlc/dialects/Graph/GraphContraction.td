@@ -174,11 +174,13 @@ def DeformConvOp : Graph_Op<"deform_conv", "Opaque", [
 }
 
 def EinsumOp : Graph_Op<"einsum", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Einstein summation";
   let description = [{
     Multiplies the operands and sums over the letters that the output of
-    `equation` lacks; `...` stands for broadcast dimensions.
+    `equation` lacks; `...` stands for broadcast dimensions. It decomposes into
+    matrix products, where no letter comes twice in one term.
 
     Constraints:
     - (einsum_c1) all operands and `y` have the same element type, a number.

@@ -213,7 +213,8 @@ def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque", [
 }
 
 def OneHotOp : Graph_Op<"one_hot", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Indices as unit vectors";
   let description = [{
     Along a new dimension `axis` of extent `depth`, the place that an index

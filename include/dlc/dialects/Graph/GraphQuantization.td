@@ -8,6 +8,7 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def QuantizeLinearOp : Graph_Op<"quantize_linear", "Opaque", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
     Graph_RoundsToIntegers]> {
   let summary = "Floats as small integers";
   let description = [{
@@ -37,7 +38,8 @@ def QuantizeLinearOp : Graph_Op<"quantize_linear", "Opaque", [
 }
 
 def DequantizeLinearOp : Graph_Op<"dequantize_linear", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Small integers as floats";
   let description = [{
     Computes `(x - zero_point) * scale`, shapes as for `graph.quantize_linear`.

@@ -8,13 +8,14 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def DftOp : Graph_Op<"dft", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Discrete Fourier transform";
   let description = [{
     Transforms along `axis` (the last but one when none), of `dft_length`
     (the dimension when none). The last dimension is 1 (real) or 2 (complex).
     `onesided` gives the first half of the spectrum of real input, or takes it
-    when `inverse`.
+    when `inverse`. Of other floats than f64 it decomposes into matrix products.
 
     Constraints:
     - (dft_c1) `y` has the element type of `x`, floats, and its rank of at least
@@ -37,7 +38,7 @@ def DftOp : Graph_Op<"dft", "Opaque", [
 }
 
 def StftOp : Graph_Op<"stft", "Opaque", [
-    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Short-time Fourier transform";
   let description = [{
     Transforms windows of `frame_length` elements, each `frame_step` after the

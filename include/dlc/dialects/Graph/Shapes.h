@@ -14,6 +14,8 @@ namespace dlc::graph {
 bool isStatic(mlir::Type type);
 /// True when all operands and results of `op` are.
 bool hasStaticTypes(mlir::Operation *op);
+/// The same, and all tensors have elements: what is empty is not worth a rule.
+bool hasElements(mlir::Operation *op);
 /// The type of a tensor of known rank.
 inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantisation as elementwise operations, which are fused.
+
+#include "Formula.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dlc::graph;
+
+namespace {
+
+/// `x` and the operands that say what is done with it, of shapes that
+/// broadcast.
+struct Aligned {
+  Value x, scale, zeroPoint;
+};
+
+} // namespace
+
+/// Nullopt where blocks do not divide the axis.
+static std::optional<Aligned> align(Formula &f, Value x, Value scale,
+                                    Value zeroPoint, int64_t axis,
+                                    int64_t block) {
+  ArrayRef<int64_t> extents = Formula::typeOf(x).getShape();
+  const auto rank = static_cast<int64_t>(extents.size());
+  SmallVector<int64_t> shape;
+  if (block > 0) {
+    axis = wrapAxis(axis, rank);
+    if (extents[axis] % block != 0)
+      return std::nullopt;
+    SmallVector<int64_t> split(extents);
+    split[axis] = block;
+    split.insert(split.begin() + axis, extents[axis] / block);
+    shape = split;
+    shape[axis + 1] = 1;
+    x = f.reshape(x, split);
+  } else if (Formula::typeOf(scale).getNumElements() != 1) {
+    axis = wrapAxis(axis, rank);
+    shape.assign(rank - axis, 1);
+    shape.front() = extents[axis];
+  }
+  return Aligned{x, f.reshape(scale, shape), f.reshape(zeroPoint, shape)};
+}
+
+bool QuantizeLinearOp::hasFasterParts() { return true; }
+
+FailureOr<SmallVector<Value>> QuantizeLinearOp::decompose(OpBuilder &builder) {
+  if (!hasElements(*this))
+    return failure();
+  Formula f(builder, getLoc());
+  auto aligned =
+      align(f, getX(), getScale(), getZeroPoint(), getAxis(), getBlockSize());
+  if (!aligned)
+    return failure();
+  auto type = Formula::typeOf(getY());
+  auto integer = cast<IntegerType>(type.getElementType());
+  Type division = getPrecision().value_or(Formula::elementOf(getScale()));
+  Value x =
+      f.div(f.cast(aligned->x, division), f.cast(aligned->scale, division));
+  // Of short floats the sum may need more bits than the quotient.
+  x = f.cast(x, computeType(division));
+  // NaN becomes the zero point.
+  x = f.select(f.make<IsNanOp>(x), 0.0, f.make<RoundOp>(x));
+  x = f.add(x, f.cast(aligned->zeroPoint, Formula::elementOf(x)));
+  const unsigned bits = integer.getWidth();
+  const bool isUnsigned = integer.isUnsigned();
+  x = f.make<MaxOp>(x, f.number(x, isUnsigned ? 0 : -std::ldexp(1, bits - 1)));
+  x = f.make<MinOp>(
+      x, f.number(x, std::ldexp(1, bits - (isUnsigned ? 0 : 1)) - 1));
+  return SmallVector<Value>{f.reshape(f.cast(x, integer), type.getShape())};
+}
+
+bool DequantizeLinearOp::hasFasterParts() { return true; }
+
+FailureOr<SmallVector<Value>>
+DequantizeLinearOp::decompose(OpBuilder &builder) {
+  if (!hasElements(*this))
+    return failure();
+  Formula f(builder, getLoc());
+  auto aligned =
+      align(f, getX(), getScale(), getZeroPoint(), getAxis(), getBlockSize());
+  if (!aligned)
+    return failure();
+  auto type = Formula::typeOf(getY());
+  // Differences are exact: those of 16 bits in f32.
+  const unsigned bits = Formula::elementOf(getX()).getIntOrFloatBitWidth();
+  Type compute =
+      bits < 32 ? computeType(type.getElementType()) : builder.getF64Type();
+  Value x =
+      f.sub(f.cast(aligned->x, compute), f.cast(aligned->zeroPoint, compute));
+  x = f.mul(x, f.cast(aligned->scale, compute));
+  return SmallVector<Value>{
+      f.reshape(f.cast(x, type.getElementType()), type.getShape())};
+}
