@@ -35,29 +35,65 @@ namespace {
 
 using RowsOfValues = llvm::DenseMap<Value, Rows>;
 
+/// Integers that are linear in where they lie in their tensor, like numbers of
+/// examples and what places in a flat tensor are computed of them.
+class NumberReader : public ElementReader {
+public:
+  NumberReader(OpBuilder builder, Location loc, Loops loops,
+               const SizedValues &sized, const Knowledge &knowledge)
+      : ElementReader(builder, loc, std::move(loops)), sized(sized),
+        knowledge(knowledge) {}
+
+  /// Nullopt where it is something else, or depends on the size of the batch.
+  std::optional<Index> numberAt(Value tensor, ArrayRef<Index> position);
+
+  Value read(Value tensor, ArrayRef<Index> position) override {
+    last = numberAt(tensor, position);
+    return last ? placeholder = placeholderOf(builder, loc, tensor) : Value();
+  }
+  Value load(Value, ValueRange) override { return {}; }
+  Value materialize(const Index &) override { return {}; }
+  std::optional<LoopSplit> getSplit() const { return split; }
+
+private:
+  std::optional<Index> numberOf(OpResult result, ArrayRef<Index> position);
+
+  const SizedValues &sized;
+  const Knowledge &knowledge;
+  std::optional<Index> last; ///< What was read.
+  Value placeholder;         ///< Stands for it.
+};
+
 /// Looks at the positions that an element of one example is computed from. The
 /// first loop is that over examples.
 class RowReader : public ElementReader {
 public:
+  /// With `numbers`, where what is read are places to load from.
   RowReader(OpBuilder builder, Location loc, Loops loops,
-            const RowsOfValues &known)
-      : ElementReader(builder, loc, std::move(loops)), known(known) {}
+            const RowsOfValues &known, NumberReader *numbers)
+      : ElementReader(builder, loc, std::move(loops)), known(known),
+        numbers(numbers) {}
 
   Value read(Value tensor, ArrayRef<Index> position) override {
+    Value value = placeholder(tensor);
+    if (numbers && !known.contains(tensor)) {
+      if (auto number = numbers->numberAt(tensor, position)) {
+        numbersRead.emplace_back(value, *number);
+        return value;
+      }
+      if ((split = numbers->getSplit()))
+        return {};
+    }
     check(tensor, position);
-    return placeholder(tensor);
+    return value;
   }
   /// Other coordinates than that of rows may be given by data.
   Value load(Value tensor, ValueRange coordinates) override {
     auto own = known.find(tensor);
     for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
-      const auto *index =
-          llvm::find_if(made, [value = Value(coordinate)](const auto &each) {
-            return each.first == value;
-          });
       const bool isRows = own != known.end() && own->second.dim == dim;
-      if (index != made.end())
-        checkIndex(index->second, isRows ? own->second.each : 0);
+      if (const Index *index = indexOf(coordinate))
+        checkIndex(*index, isRows ? own->second.each : 0);
       else
         isApart &= !isRows;
     }
@@ -74,9 +110,18 @@ public:
   /// Whether all that was read are rows of one example, and where they lie in
   /// the batch is not computed with.
   bool keepsApart() const {
-    return isApart && llvm::all_of(made, [](const auto &each) {
+    auto isUnused = [](Operation *user) {
+      return isa<arith::IndexCastOp>(user) && user->use_empty();
+    };
+    return isApart &&
+           llvm::all_of(made,
+                        [](const auto &each) {
+                          return each.second.coefficients.front() == 0 ||
+                                 each.first.use_empty();
+                        }) &&
+           llvm::all_of(numbersRead, [&](const auto &each) {
              return each.second.coefficients.front() == 0 ||
-                    each.first.use_empty();
+                    llvm::all_of(each.first.getUsers(), isUnused);
            });
   }
 
@@ -88,9 +133,22 @@ private:
   Value placeholder(Value tensor) {
     return placeholderOf(builder, loc, tensor);
   }
+  /// Of a coordinate that is a position, or a number that was read.
+  const Index *indexOf(Value coordinate) const {
+    auto find = [](const auto &list, Value value) -> const Index * {
+      const auto *found = llvm::find_if(
+          list, [&](const auto &each) { return each.first == value; });
+      return found == list.end() ? nullptr : &found->second;
+    };
+    if (auto cast = coordinate.getDefiningOp<arith::IndexCastOp>())
+      return find(numbersRead, cast.getIn());
+    return find(made, coordinate);
+  }
 
   const RowsOfValues &known;
-  SmallVector<std::pair<Value, Index>> made; ///< Positions as values.
+  NumberReader *numbers;
+  SmallVector<std::pair<Value, Index>> made;        ///< Positions as values.
+  SmallVector<std::pair<Value, Index>> numbersRead; ///< Numbers as values.
   bool isApart = true;
 };
 
@@ -101,6 +159,56 @@ struct ResultLoops {
 };
 
 } // namespace
+
+std::optional<Index> NumberReader::numberAt(Value tensor,
+                                            ArrayRef<Index> position) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  auto result = dyn_cast<OpResult>(tensor);
+  if (!type || !type.getElementType().isSignlessInteger() ||
+      type.getElementType().isInteger(1) || sized.all.contains(tensor))
+    return std::nullopt;
+  if (ElementsAttr elements = knowledge.elementsOf(tensor))
+    if (auto ints = getInts(elements, /*most=*/1); ints && ints->size() == 1)
+      return number(ints->front());
+  return result ? numberOf(result, position) : std::nullopt;
+}
+
+std::optional<Index> NumberReader::numberOf(OpResult result,
+                                            ArrayRef<Index> position) {
+  Operation *op = result.getOwner();
+  auto operandAt = [&](unsigned i) {
+    Value operand = op->getOperand(i);
+    return numberAt(operand, broadcast(position, typeOf(operand).getShape()));
+  };
+  auto isNumber = [](const Index &index) {
+    return llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; });
+  };
+  if (isa<CastOp>(op))
+    return operandAt(0);
+  if (isa<AddOp, SubOp, MulOp>(op)) {
+    auto a = operandAt(0), b = a ? operandAt(1) : std::nullopt;
+    if (!b)
+      return std::nullopt;
+    if (!isa<MulOp>(op))
+      return *a + *b * (isa<SubOp>(op) ? -1 : 1);
+    if (isNumber(*a))
+      return *b * a->constant;
+    return isNumber(*b) ? std::optional(*a * b->constant) : std::nullopt;
+  }
+  if (auto range = dyn_cast<RangeOp>(op)) {
+    auto start = numberAt(range.getStart(), {});
+    auto delta = start ? numberAt(range.getDelta(), {}) : std::nullopt;
+    return delta ? std::optional(position[0] * delta->constant + *start)
+                 : std::nullopt;
+  }
+  // Movement of one element: nothing is made of it.
+  if (getFusionKind(op) != FusionKind::Movement ||
+      !isa<PositionedOpInterface>(op))
+    return std::nullopt;
+  last.reset();
+  Value value = readElement(*this, result, position, {});
+  return value && value == placeholder ? last : std::nullopt;
+}
 
 void RowReader::checkIndex(const Index &index, int64_t each) {
   if (index.coefficients.front() != each) {
@@ -155,7 +263,8 @@ static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
 /// Whether the rows `rows` of `result` are each computed from those of their
 /// own examples. Loops are cut where forms of elements differ.
 static bool keepsApart(OpResult result, const Rows &rows,
-                       const RowsOfValues &known) {
+                       const RowsOfValues &known, const SizedValues &sized,
+                       const Knowledge &knowledge) {
   constexpr size_t mostParts = 256;
   Operation *op = result.getOwner();
   SmallVector<int64_t> folded;
@@ -171,7 +280,9 @@ static bool keepsApart(OpResult result, const Rows &rows,
     ResultLoops at = todo.pop_back_val();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&scratch);
-    RowReader reader(builder, op->getLoc(), at.loops, known);
+    NumberReader numbers(builder, op->getLoc(), at.loops, sized, knowledge);
+    RowReader reader(builder, op->getLoc(), at.loops, known,
+                     isa<IndexedOpInterface>(op) ? &numbers : nullptr);
     const bool isRead =
         readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
@@ -209,7 +320,14 @@ public:
     auto own = known.find(value);
     return own == known.end() ? std::nullopt : std::optional(own->second);
   }
-  bool isSized(Value value) const { return sized.all.contains(value); }
+  bool isSized(Value value) const {
+    return sized.all.contains(value) || ofNumbers.contains(value);
+  }
+  /// Where examples are in what only numbers them.
+  std::optional<Rows> numberedRowsOf(Value value) const {
+    auto own = numbered.find(value);
+    return own == numbered.end() ? std::nullopt : std::optional(own->second);
+  }
   bool refuse(Operation *op, const llvm::Twine &reason) {
     if (why.empty())
       why = describeForReason(op) + " " + reason.str();
@@ -226,6 +344,7 @@ private:
   bool findByDims(Operation *op, const BatchDims &dims);
   bool findByRule(Operation *op);
   bool findByForm(OpResult result);
+  void findNumbered(Operation *op, bool isOfNumbers);
   bool decompose(Operation *op);
 
   const int64_t count;
@@ -234,6 +353,8 @@ private:
   std::string &why;
   std::vector<Rows> found;
   RowsOfValues known;
+  RowsOfValues numbered; ///< As many as there are examples, but not of them.
+  ValueSet ofNumbers;    ///< Others that are made of these.
   Knowledge knowledge;
 };
 
@@ -258,6 +379,9 @@ bool RowFinder::findByDims(Operation *op, const BatchDims &dims) {
 }
 
 bool RowFinder::findByRule(Operation *op) {
+  if (llvm::any_of(op->getOperands(),
+                   [&](Value each) { return numbered.contains(each); }))
+    return false;
   auto rule = dyn_cast<BatchOpInterface>(op);
   if (std::optional<BatchDims> dims = rule ? rule.getBatchDims() : std::nullopt)
     return findByDims(op, *dims);
@@ -297,10 +421,33 @@ bool RowFinder::findByForm(OpResult result) {
       continue;
     const Rows rows{static_cast<unsigned>(dim), extent / count};
     // One example alone meets no other.
-    if (isCandidate(rows) && (count == 1 || keepsApart(result, rows, known)))
+    if (isCandidate(rows) &&
+        (count == 1 || keepsApart(result, rows, known, sized, knowledge)))
       return add(result, rows);
   }
   return false;
+}
+
+/// Of an operation whose results are of no example: of those that have as many
+/// elements as there are examples along a dimension, and, where it computes
+/// with such, of the others.
+void RowFinder::findNumbered(Operation *op, bool isOfNumbers) {
+  for (Value result : op->getResults()) {
+    bool isFound = false;
+    if (sized.all.contains(result))
+      continue;
+    for (auto [dim, extent] : llvm::enumerate(typeOf(result).getShape())) {
+      const Rows rows{static_cast<unsigned>(dim), extent / count};
+      if (extent == 0 || extent % count != 0 || !isCandidate(rows))
+        continue;
+      numbered[result] = rows;
+      found.push_back(rows);
+      isFound = true;
+      break;
+    }
+    if (!isFound && isOfNumbers)
+      ofNumbers.insert(result);
+  }
 }
 
 /// What it decomposes to is visited in its place.
@@ -339,8 +486,12 @@ bool RowFinder::visit(Operation *op) {
   if (isa<ShapeOp, SizeOp>(op))
     return true; // In `sized`, or known.
   bool isOfRows = false, takesSize = false, isShapedBySize = false;
+  bool isOfNumbers = false;
   for (OpOperand &operand : op->getOpOperands()) {
     isOfRows |= known.contains(operand.get());
+    isOfNumbers |= numbered.contains(operand.get());
+    isOfNumbers |= ofNumbers.contains(operand.get());
+    takesSize |= ofNumbers.contains(operand.get());
     if (!sized.all.contains(operand.get()))
       continue;
     if (!isShapeParameter(operand))
@@ -353,8 +504,11 @@ bool RowFinder::visit(Operation *op) {
   }
   if (isOfRows && takesSize)
     return refuse(op, "computes with the size of the batch");
-  if (!isOfRows && !isShapedBySize)
+  if (!isOfRows && !isShapedBySize) {
+    if (isOfNumbers)
+      findNumbered(op, /*isOfNumbers=*/true);
     return true; // The same for all, or a number that follows from the size.
+  }
   prepareForm(op, knowledge, // Each example's indices are checked with it.
               [&](Value each) { return known.contains(each); });
   if (findByRule(op))
@@ -365,8 +519,11 @@ bool RowFinder::visit(Operation *op) {
     return true;
   if (decompose(op))
     return true;
-  // Of no rows, its shape may have nothing of the batch in spite of the size.
-  return !isOfRows || refuse(op, "does not keep the examples of a batch apart");
+  if (isOfRows)
+    return refuse(op, "does not keep the examples of a batch apart");
+  // Its shape may have nothing of the batch in spite of the size.
+  findNumbered(op, isOfNumbers);
+  return true;
 }
 
 bool RowFinder::visit(Block &block) {
@@ -405,9 +562,12 @@ dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
       // Constants are parameters, among others, which may be sizes.
       if (isa<RankedTensorType>(value.getType()) && !isa<ConstantOp>(op) &&
           !finder.isSized(value))
-        describe(value, finder.rowsOf(value), all);
+        describe(value,
+                 finder.rowsOf(value) ? finder.rowsOf(value)
+                                      : finder.numberedRowsOf(value),
+                 all);
   for (Value value : block.getTerminator()->getOperands()) {
-    if (finder.isSized(value)) {
+    if (finder.isSized(value) || finder.numberedRowsOf(value)) {
       finder.refuse(block.getTerminator(), "gives the size of the batch");
       return std::nullopt;
     }
