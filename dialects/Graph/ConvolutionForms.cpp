@@ -159,10 +159,83 @@ static FailureOr<SmallVector<Value>> repeatChannels(ConvOp op,
   return SmallVector<Value>{depthwise.getY()};
 }
 
+namespace {
+
+/// The taps of a dimension between those that lie outside of the image wherever
+/// windows are.
+struct LiveTaps {
+  int64_t first, end;
+};
+
+} // namespace
+
+/// All taps where none of them meets the image, or what is left would begin
+/// within it.
+static LiveTaps liveTapsOf(const Correlation &whole, size_t dim) {
+  const int64_t taps = whole.kernel[dim], dilation = whole.dilations[dim];
+  auto isLive = [&](int64_t tap) {
+    for (int64_t o = 0; o < whole.positions[dim]; ++o) {
+      const int64_t at =
+          o * whole.strides[dim] + tap * dilation - whole.begins[dim];
+      if (at >= 0 && at < whole.image[dim])
+        return true;
+    }
+    return false;
+  };
+  LiveTaps live = {0, taps};
+  while (live.first < taps && !isLive(live.first))
+    ++live.first;
+  if (live.first == taps || whole.begins[dim] < live.first * dilation)
+    return {0, taps};
+  while (!isLive(live.end - 1))
+    --live.end;
+  return live;
+}
+
+/// Windows that reach beyond the image on both sides, as dilated ones of small
+/// images, without the taps that meet nothing there.
+static std::optional<SmallVector<LiveTaps>> findDeadTaps(ConvOp op) {
+  // Of more there is none that nobody meets.
+  constexpr int64_t mostTaps = 64, mostPositions = 4096;
+  auto w = dyn_cast<RankedTensorType>(op.getW().getType());
+  if (!w || !isa<FloatType>(w.getElementType()) || !hasElements(op))
+    return std::nullopt;
+  std::optional<Correlation> whole = correlationOf(op);
+  if (!whole)
+    return std::nullopt;
+  SmallVector<LiveTaps> live;
+  bool isAny = false;
+  for (size_t dim = 0; dim < whole->dims(); ++dim) {
+    if (whole->kernel[dim] > mostTaps || whole->positions[dim] > mostPositions)
+      return std::nullopt;
+    live.push_back(liveTapsOf(*whole, dim));
+    isAny |= live[dim].end - live[dim].first < whole->kernel[dim];
+  }
+  return isAny ? std::optional(live) : std::nullopt;
+}
+
+static Value withoutDeadTaps(ConvOp op, ArrayRef<LiveTaps> live,
+                             OpBuilder &builder) {
+  Formula f(builder, op.getLoc());
+  Correlation rest = *correlationOf(op);
+  SmallVector<int64_t> axes, firsts, ends;
+  for (size_t dim = 0; dim < rest.dims(); ++dim) {
+    axes.push_back(static_cast<int64_t>(dim) + 2);
+    firsts.push_back(live[dim].first);
+    ends.push_back(live[dim].end);
+    rest.kernel[dim] = live[dim].end - live[dim].first;
+    rest.begins[dim] -= live[dim].first * rest.dilations[dim];
+  }
+  SmallVector<int64_t> steps(axes.size(), 1);
+  Value w = f.make<SliceOp>(op.getW(), f.ints(firsts), f.ints(ends),
+                            f.ints(axes), f.ints(steps));
+  return rest.correlate(f, op.getX(), w, op.getBias());
+}
+
 /// Parts read planes of zeros in front of the image and behind it, which no
 /// weight may meet that is known not to be finite: there are no terms there.
 bool ConvOp::hasFasterParts() {
-  if (isMultiplied(*this))
+  if (isMultiplied(*this) || findDeadTaps(*this))
     return true;
   if (!isDeep(getW()))
     return false;
@@ -206,6 +279,8 @@ static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
 }
 
 FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
+  if (auto live = findDeadTaps(*this))
+    return SmallVector<Value>{withoutDeadTaps(*this, *live, builder)};
   if (isMultiplied(*this))
     return repeatChannels(*this, builder);
   if (!isDeep(getW()))

@@ -51,6 +51,10 @@ public:
   Value erf(Value x);
   Value log(Value x);
   Value log1p(Value x);
+  Value expm1(Value x);
+  Value atan(Value x);
+  Value asin(Value x);
+  Value acos(Value x);
   Value rsqrt(Value x) {
     return div(real(1), math::SqrtOp::create(builder, loc, x));
   }
@@ -166,6 +170,11 @@ private:
   Value shiftRight(Value a, int64_t by) {
     return arith::ShRSIOp::create(builder, loc, a, integer(by));
   }
+  Value magnitude(Value x) { return math::AbsFOp::create(builder, loc, x); }
+  Value withSignOf(Value x, Value sign) {
+    return math::CopySignOp::create(builder, loc, x, sign);
+  }
+  Value asinRatio(Value z);
   /// c[0] + x * (c[1] + x * (...)).
   Value horner(Value x, ArrayRef<double> coefficients) {
     Value sum = real(coefficients.back());
@@ -309,6 +318,78 @@ Value MathBuilder::log1p(Value x) {
   return y;
 }
 
+/// e^x - 1 = 2^n (e^r - 1) + 2^n - 1, of which the first is all for n = 0; by
+/// halves, since 2^128 is none. At most 2.5 ulp; -0 is kept.
+Value MathBuilder::expm1(Value x) {
+  x = clampAbove(clampBelow(x, 89), -26);
+  Value shifted = fma(x, real(kLog2E), real(kRoundMagic));
+  Value n = sub(shifted, real(kRoundMagic));
+  Value r = fma(n, real(-kLn2High), x);
+  r = fma(n, real(-kLn2Low), r);
+  Value p = mul(r, horner(r, {1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720,
+                              1.0 / 5040}));
+  Value exponent = subInt(bits(shifted), integer(kRoundMagicBits - 126));
+  Value half = fromBits(shiftLeft(exponent, 23));
+  Value y = scaled(fma(p, half, sub(half, real(0.5))), 2);
+  return select(compare(arith::CmpFPredicate::OEQ, n, real(0)), p, y);
+}
+
+/// By atan(x) = pi / 4 + atan((x - 1) / (x + 1)) from tan(pi / 8) on, and
+/// pi / 2 - atan(1 / x) from tan(3 pi / 8) on: the polynomial is that of Moshier's
+/// Cephes. At most 3 ulp; -0 is kept.
+Value MathBuilder::atan(Value x) {
+  Value size = magnitude(x), one = real(1);
+  Value isLarge =
+      compare(arith::CmpFPredicate::OGT, size, real(2.414213562373095));
+  Value isMiddle =
+      compare(arith::CmpFPredicate::OGT, size, real(0.4142135623730950));
+  Value start = select(isLarge, real(1.5707963267948966),
+                       select(isMiddle, real(0.7853981633974483), real(0)));
+  Value above = select(isLarge, real(-1),
+                       select(isMiddle, sub(size, one), size));
+  Value below =
+      select(isLarge, size, select(isMiddle, add(size, one), one));
+  Value t = div(above, below);
+  Value z = mul(t, t);
+  Value p = horner(z, {-3.33329491539e-1, 1.99777106478e-1,
+                       -1.38776856032e-1, 8.05374449538e-2});
+  return withSignOf(add(start, fma(mul(z, p), t, t)), x);
+}
+
+/// asin(s) / s of z = s^2 up to 1 / 4, as Moshier's Cephes has it.
+Value MathBuilder::asinRatio(Value z) {
+  return horner(z, {1, 1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2,
+                    2.4181311049e-2, 4.2163199048e-2});
+}
+
+/// From 1 / 2 on pi / 2 - 2 asin(sqrt((1 - x) / 2)). At most 3 ulp; NaN beyond
+/// 1, -0 is kept.
+Value MathBuilder::asin(Value x) {
+  Value size = magnitude(x);
+  Value isLarge = compare(arith::CmpFPredicate::OGT, size, real(0.5));
+  Value rest = fma(size, real(-0.5), real(0.5));
+  Value z = select(isLarge, rest, mul(size, size));
+  Value s = select(isLarge, math::SqrtOp::create(builder, loc, rest), size);
+  Value y = mul(s, asinRatio(z));
+  Value large = sub(real(1.5707963267948966), scaled(y, 2));
+  return withSignOf(select(isLarge, large, y), x);
+}
+
+/// pi / 2 - asin(x) up to 1 / 2, else as above, without what is the same. At
+/// most 4 ulp; NaN beyond 1.
+Value MathBuilder::acos(Value x) {
+  Value size = magnitude(x);
+  Value isLarge = compare(arith::CmpFPredicate::OGT, size, real(0.5));
+  Value isNegative = compare(arith::CmpFPredicate::OLT, x, real(0));
+  Value rest = fma(size, real(-0.5), real(0.5));
+  Value z = select(isLarge, rest, mul(size, size));
+  Value s = select(isLarge, math::SqrtOp::create(builder, loc, rest), x);
+  Value y = mul(s, asinRatio(z));
+  Value twice = scaled(y, 2);
+  Value large = select(isNegative, sub(real(3.141592653589793), twice), twice);
+  return select(isLarge, large, sub(real(1.5707963267948966), y));
+}
+
 /// vmaxps: b when either is NaN.
 static Value buildLarger(OpBuilder &builder, Location loc, Value a, Value b) {
   Value greater =
@@ -386,6 +467,10 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
         return b.scaled(b.log(x), 0.43429448190325176);
       })
       .Case([&](math::Log1pOp) { return b.log1p(x); })
+      .Case([&](math::ExpM1Op) { return b.expm1(x); })
+      .Case([&](math::AtanOp) { return b.atan(x); })
+      .Case([&](math::AsinOp) { return b.asin(x); })
+      .Case([&](math::AcosOp) { return b.acos(x); })
       .Case([&](math::RsqrtOp) { return b.rsqrt(x); })
       .Case([&](math::PowFOp) { return expandPow(builder, loc, op, operands); })
       .Default([](Operation *) { return Value(); });

@@ -113,8 +113,28 @@ static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
   plan.channelBlocks = ceilDiv(plan.outChannels, plan.channelBlock);
 }
 
+/// Whether windows are among those that runPlane() has strips for.
+static bool hasStrips(const ConvShape &shape) {
+  const int64_t kernel = shape.kernel[0], stride = shape.stride[0];
+  const bool isSquare = kernel == shape.kernel[1] &&
+                        stride == shape.stride[1] && shape.dilation[0] == 1 &&
+                        shape.dilation[1] == 1;
+  return isSquare && ((stride <= 2 && (kernel == 3 || kernel == 5)) ||
+                      (stride == 1 && kernel == 7));
+}
+
+/// Many results of a single channel are rows of a product, and their weights
+/// lie as those that are not packed do.
+static bool isPlainDepthwise(const ConvShape &shape) {
+  constexpr int64_t manyResults = 16;
+  return shape.isDepthwise() && !shape.blockedX &&
+         (shape.group > 1 || shape.outChannels < manyResults ||
+          hasStrips(shape));
+}
+
 static ConvPlan planConv(const ConvShape &shape, int64_t vectorWidth) {
   ConvPlan plan = makeConvPlan(shape);
+  plan.packedW = plan.packedW && !shape.isDepthwise();
   planGrid(plan, vectorWidth);
   return plan;
 }
@@ -162,7 +182,7 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
     const size_t ofGuard =
         call.outputs.size() > 1 ? guardBytes(shape, workspace) : 0;
     DLC_RETURN_IF_ERROR(checkWorkspace(call, ofGuard));
-    if (shape.isDepthwise())
+    if (isPlainDepthwise(shape))
       prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
                                                      *kernels);
     else
@@ -244,7 +264,7 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                      storing = 2 * 6;
   if (shape.isDepthwise() && shape.blockedX)
     return 0;
-  if (shape.isDepthwise()) {
+  if (isPlainDepthwise(shape)) {
     constexpr int64_t lanes = 16;
     const int64_t width = std::max<int64_t>(shape.out[1], 1);
     return flops / width * ceilDiv(width, lanes) * lanes;

@@ -622,6 +622,29 @@ TEST(Decompose, Quantization) {
         0);
 }
 
+TEST(Decompose, DeadTaps) {
+  struct Case {
+    StringRef image, kernel, y, pads, attributes;
+  } cases[] = {
+      // Of 3x3 the middle one, three of five, the last two, with steps.
+      {"4x5", "3x3", "4x5", "6, 6, 6, 6", "dilations = array<i64: 6, 6>"},
+      {"4x5", "5x5", "4x5", "4, 8, 4, 8", "dilations = array<i64: 2, 4>"},
+      {"3x4", "1x4", "3x4", "0, 12, 0, 3", "dilations = array<i64: 1, 5>"},
+      {"6x6", "3x3", "3x3", "7, 7, 7, 7",
+       "dilations = array<i64: 7, 7>, strides = array<i64: 2, 2>"},
+  };
+  for (const Case &each : cases)
+    check(("func.func @f(%x: tensor<2x4x" + each.image +
+           "xf32>, %w: tensor<6x2x" + each.kernel +
+           "xf32>, %b: tensor<6xf32>) { %y = graph.conv %x, %w, %b {group = 2 "
+           ": i64, pads = array<i64: " +
+           each.pads + ">, " + each.attributes + "} : (tensor<2x4x" +
+           each.image + "xf32>, tensor<6x2x" + each.kernel +
+           "xf32>, tensor<6xf32>) -> tensor<2x6x" + each.y + "xf32> return }")
+              .str(),
+          1e-5);
+}
+
 TEST(Decompose, DepthwiseMultiplier) {
   check("func.func @f(%x: tensor<2x8x5x6xf32>, %w: tensor<16x1x3x3xf32>, %b: "
         "tensor<16xf32>) { %y = graph.conv %x, %w, %b {group = 8 : i64, pads = "

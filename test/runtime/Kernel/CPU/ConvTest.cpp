@@ -136,6 +136,16 @@ TEST(ConvTest, DepthwiseOddities) {
   check({1, 200, {5, 40}, 200, {5, 5}, {2, 2}, {2, 2, 2, 2}, {}, 200});
 }
 
+TEST(ConvTest, ManyResultsOfOneChannel) {
+  for (int64_t results : {15, 16, 17, 40})
+    for (int64_t stride : {1, 2, 5}) {
+      check({2, 1, {60}, results, {10}, {stride}, {}, {}, 1, true});
+      check({1, 1, {60}, results, {31}, {stride}, {15, 15}, {}, 1, true, true});
+      check({2, 1, {9, 23}, results, {3, 2}, {stride, 1}, {1, 0, 1, 1}, {}, 1,
+             true, false, "relu"});
+    }
+}
+
 TEST(ConvTest, EveryActivation) {
   for (const char *activation : kActivations)
     for (int form = 0; form < 4; ++form)
