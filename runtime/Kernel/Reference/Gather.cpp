@@ -32,9 +32,10 @@ static Status inferResolveIndices(const InferContext &context,
   size_t count = context.attrs().getInts("extents").size();
   bool hasPlaces = type.hasRank && type.rank() > 0;
   int64_t places = hasPlaces ? type.shape.back() : kUnknownDim;
-  bool fits = count == 1 || (count > 1 && (!type.hasRank || hasPlaces) &&
-                             (places == kUnknownDim ||
-                              places == static_cast<int64_t>(count)));
+  bool fits =
+      count == 1 ||
+      (count > 1 && (!type.hasRank || hasPlaces) &&
+       (places == kUnknownDim || places == static_cast<int64_t>(count)));
   if (!fits)
     return DLC_INVALID("expected one extent, or one per place along the last "
                        "dimension of %s, got %zu",
@@ -46,16 +47,25 @@ static Status computeResolveIndices(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(checkOutputs(context, inferResolveIndices));
   const TensorView &indices = context.input(0), &y = context.output(0);
   std::span<const int64_t> extents = context.attrs().getInts("extents");
-  for (int64_t i = 0; i < indices.size(); ++i) {
+  const auto dims = static_cast<int64_t>(extents.size());
+  auto resolve = [&]<typename T>(const T *from, T *to) {
+    bool isOutside = false;
+    for (int64_t d = 0; d < dims; ++d) {
+      const int64_t extent = extents[d];
+      for (int64_t i = d; i < indices.size(); i += dims) {
+        const int64_t index = from[i];
+        isOutside |= (index < -extent) | (index >= extent);
+        to[i] = static_cast<T>(index + (index < 0 ? extent : 0));
+      }
+    }
     int64_t index;
-    DLC_RETURN_IF_ERROR(
-        readIndex(indices, i, extents[i % extents.size()], index));
-    if (indices.type == DLC_I32)
-      y.as<int32_t>()[i] = static_cast<int32_t>(index);
-    else
-      y.as<int64_t>()[i] = index;
-  }
-  return Status::ok();
+    for (int64_t i = 0; isOutside && i < indices.size(); ++i)
+      DLC_RETURN_IF_ERROR(readIndex(indices, i, extents[i % dims], index));
+    return Status::ok();
+  };
+  return indices.type == DLC_I32
+             ? resolve(indices.as<int32_t>(), y.as<int32_t>())
+             : resolve(indices.as<int64_t>(), y.as<int64_t>());
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,23 +134,15 @@ static Status inferGatherElements(const InferContext &context,
 
 static Status computeGatherElements(ComputeContext &context) {
   const TensorView &x = context.input(0), &indices = context.input(1);
-  size_t axis = 0, size = sizeOf(x.type);
-  int64_t signedAxis = context.attrs().getInt("axis", 0);
-  DLC_RETURN_IF_ERROR(normalizeAxis(signedAxis, x.rank()));
-  axis = signedAxis;
-  Walk from = rowMajorWalk(x.shape);
+  const size_t size = sizeOf(x.type);
+  int64_t axis = context.attrs().getInt("axis", 0);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
   char *target = context.output(0).as<char>();
-  int64_t position = 0;
-  for (IndexCounter at(indices.shape); !at.isDone();
-       at.next(), ++position, target += size) {
-    int64_t index;
-    DLC_RETURN_IF_ERROR(readIndex(indices, position, x.shape[axis], index));
-    uint64_t offset = 0;
-    for (size_t i = 0; i < x.shape.size(); ++i)
-      offset += from.strides[i] * (i == axis ? index : at[i]);
-    std::memcpy(target, x.as<char>() + offset * size, size);
-  }
-  return Status::ok();
+  return forEachIndexed(x.shape, indices, axis,
+                        [&](uint64_t offset, int64_t position) {
+                          std::memcpy(target + position * size,
+                                      x.as<char>() + offset * size, size);
+                        });
 }
 
 //===----------------------------------------------------------------------===//

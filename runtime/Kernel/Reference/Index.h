@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_KERNEL_REFERENCE_INDEX_H
 
 #include "ShapeRule.h"
+#include "Walk.h"
 
 #include <cinttypes>
 
@@ -40,6 +41,40 @@ inline Status readIndexTuple(const TensorView &indices, int64_t position,
     offset += strides[first + i] * index;
   }
   return Status::ok();
+}
+
+/// Calls function(offset, position) for each element of `indices`, which says
+/// where along `axis` it is in a tensor of that shape; along other dimensions
+/// it is where the index is.
+template <typename Function>
+Status forEachIndexed(std::span<const int64_t> shape, const TensorView &indices,
+                      int64_t axis, Function &&function) {
+  if (indices.size() == 0)
+    return Status::ok();
+  const Walk walk = rowMajorWalk(shape);
+  const size_t last = shape.size() - 1;
+  const int64_t extent = shape[axis], inner = indices.shape[last];
+  const bool isAlongLast = static_cast<int64_t>(last) == axis;
+  auto visit = [&](const auto *numbers) {
+    int64_t position = 0;
+    for (IndexCounter at(std::span(indices.shape).first(last)); !at.isDone();
+         at.next()) {
+      uint64_t base = 0;
+      for (size_t i = 0; i < last; ++i)
+        base += static_cast<int64_t>(i) == axis ? 0 : walk.strides[i] * at[i];
+      for (int64_t j = 0; j < inner; ++j, ++position) {
+        int64_t index = numbers[position];
+        if (index < -extent || index >= extent)
+          return readIndex(indices, position, extent, index);
+        index += index < 0 ? extent : 0;
+        function(base + walk.strides[axis] * index + (isAlongLast ? 0 : j),
+                 position);
+      }
+    }
+    return Status::ok();
+  };
+  return indices.type == DLC_I32 ? visit(indices.as<int32_t>())
+                                 : visit(indices.as<int64_t>());
 }
 
 } // namespace dlc::rt::ref

@@ -6,6 +6,10 @@
 #include "Families.h"
 #include "Loop.h"
 #include "ShapeRule.h"
+#include "Walk.h"
+
+#include <algorithm>
+#include <vector>
 
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
@@ -61,21 +65,27 @@ static Status computeScan(ComputeContext &context) {
   bool reverse = context.attrs().getInt("reverse", 0);
   int64_t axis;
   DLC_RETURN_IF_ERROR(axisOf(context.intsOf(1), x.rank(), axis));
-  Lines lines = linesOf(x.shape, axis);
+  const int64_t length = x.shape[axis];
+  const int64_t outer = extentOf(x.shape, 0, axis);
+  const int64_t inner = extentOf(x.shape, axis + 1, x.shape.size());
+  // Lines that lie side by side go on together, in what they are read in.
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    lines.starts.forEach([&](int64_t, const auto &offsets) {
-      T state = Function::start;
-      for (int64_t i = 0; i < lines.length; ++i) {
-        int64_t place = reverse ? lines.length - 1 - i : i;
-        int64_t at = offsets[0] + place * lines.stride;
-        T value;
-        loadRun(x, at, 1, 1, &value);
-        T next = Function::step(state, value);
-        storeRun(y, at, 1, exclusive ? &state : &next);
-        state = next;
+    std::vector<T> states(inner), values(inner);
+    for (int64_t row = 0; row < outer; ++row) {
+      std::ranges::fill(states, T(Function::start));
+      for (int64_t i = 0; i < length; ++i) {
+        const int64_t place = reverse ? length - 1 - i : i;
+        const int64_t at = (row * length + place) * inner;
+        loadRun(x, at, 1, inner, values.data());
+        if (exclusive)
+          storeRun(y, at, inner, states.data());
+        for (int64_t j = 0; j < inner; ++j)
+          states[j] = Function::step(states[j], values[j]);
+        if (!exclusive)
+          storeRun(y, at, inner, states.data());
       }
-    });
+    }
     return Status::ok();
   });
 }

@@ -27,6 +27,7 @@ struct Writer {
   Reduction reduction;
 
   Status write(uint64_t to, uint64_t from, int64_t count) const;
+  template <typename E> void reduce(uint64_t to, uint64_t from) const;
 };
 } // namespace
 
@@ -65,6 +66,12 @@ static typename E::Wide reduceOnce(Reduction reduction, typename E::Wide a,
   return b;
 }
 
+template <typename E> void Writer::reduce(uint64_t to, uint64_t from) const {
+  storeElement<E>(target.data, to,
+                  reduceOnce<E>(reduction, loadElement<E>(target.data, to),
+                                loadElement<E>(source.data, from)));
+}
+
 Status Writer::write(uint64_t to, uint64_t from, int64_t count) const {
   size_t size = sizeOf(source.type);
   if (count == 0)
@@ -76,10 +83,7 @@ Status Writer::write(uint64_t to, uint64_t from, int64_t count) const {
   }
   return dispatch(source.type, [&]<typename E>(E) {
     for (int64_t i = 0; i < count; ++i)
-      storeElement<E>(target.data, to + i,
-                      reduceOnce<E>(reduction,
-                                    loadElement<E>(target.data, to + i),
-                                    loadElement<E>(source.data, from + i)));
+      reduce<E>(to + i, from + i);
     return Status::ok();
   });
 }
@@ -142,17 +146,20 @@ static Status computeScatterElements(ComputeContext &context) {
   int64_t axis = context.attrs().getInt("axis", 0);
   DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
   copyOperand(context);
-  Walk to = rowMajorWalk(x.shape);
-  int64_t position = 0;
-  for (IndexCounter at(indices.shape); !at.isDone(); at.next(), ++position) {
-    int64_t index;
-    DLC_RETURN_IF_ERROR(readIndex(indices, position, x.shape[axis], index));
-    uint64_t offset = 0;
-    for (int64_t i = 0; i < x.rank(); ++i)
-      offset += to.strides[i] * (i == axis ? index : at[i]);
-    DLC_RETURN_IF_ERROR(writer.write(offset, position, 1));
+  if (writer.reduction == Reduction::None) {
+    const size_t size = sizeOf(x.type);
+    return forEachIndexed(
+        x.shape, indices, axis, [&](uint64_t offset, int64_t position) {
+          std::memcpy(writer.target.as<char>() + offset * size,
+                      writer.source.as<char>() + position * size, size);
+        });
   }
-  return Status::ok();
+  return dispatch(x.type, [&]<typename E>(E) {
+    return forEachIndexed(x.shape, indices, axis,
+                          [&](uint64_t offset, int64_t position) {
+                            writer.reduce<E>(offset, position);
+                          });
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,12 +72,13 @@ static Status computeTopK(ComputeContext &context) {
       int64_t to = row / inner * k * inner + row % inner;
       // Equal elements keep their order: the lower index comes first.
       std::iota(order.begin(), order.end(), 0);
-      std::ranges::sort(order, [&](int64_t a, int64_t b) {
-        int order =
-            sign * compareValues(loadElement<E>(x.data, from + a * inner),
-                                 loadElement<E>(x.data, from + b * inner));
-        return order != 0 ? order < 0 : a < b;
-      });
+      std::ranges::partial_sort(
+          order, order.begin() + k, [&](int64_t a, int64_t b) {
+            int order =
+                sign * compareValues(loadElement<E>(x.data, from + a * inner),
+                                     loadElement<E>(x.data, from + b * inner));
+            return order != 0 ? order < 0 : a < b;
+          });
       for (int64_t i = 0; i < k; ++i) {
         indices.as<int64_t>()[to + i * inner] = order[i];
         std::memcpy(values.as<char>() + (to + i * inner) * size,
