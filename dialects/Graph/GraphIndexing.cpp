@@ -7,6 +7,7 @@
 
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Numbers.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
@@ -306,8 +307,94 @@ FailureOr<SmallVector<Value>> OneHotOp::decompose(OpBuilder &builder) {
       chain.make<EqualOp>(index, places), value(1), value(0))};
 }
 
+/// Where the updates begin in `x`, if the indices are those of a box of
+/// elements in their order: so exporters write what is assigned to slices.
+static std::optional<SmallVector<int64_t>> boxOf(ScatterNDOp op) {
+  if (op.getReduction() != "none" || !hasElements(op))
+    return std::nullopt;
+  auto type = typeOf(op.getIndices());
+  const int64_t dims = type.getRank() - 1;
+  if (type.getShape().back() != dims)
+    return std::nullopt;
+  Loops loops;
+  llvm::append_range(loops.extents, type.getShape().drop_back());
+  Block scratch;
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  NumberReader reader(
+      builder, op.getLoc(), loops,
+      [](Value value) { return getConstantElements(value); },
+      [](Value) { return false; });
+  SmallVector<int64_t> begins;
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    SmallVector<Index> at;
+    for (int64_t loop = 0; loop < dims; ++loop)
+      at.push_back(Index::loop(loops, loop));
+    at.push_back(Index::number(loops, dim));
+    std::optional<Index> place = reader.numberAt(op.getIndices(), at);
+    const int64_t extent = shapeOf(op.getX())[dim];
+    if (!place)
+      return std::nullopt;
+    int64_t begin = place->constant;
+    begin += begin < 0 ? extent : 0;
+    place->constant = 0;
+    const int64_t count = type.getDimSize(dim);
+    // A loop of one has no say.
+    for (int64_t loop = 0; loop < dims; ++loop)
+      if (place->coefficients[loop] != (loop == dim) && loops.extents[loop] > 1)
+        return std::nullopt;
+    if (begin < 0 || begin + count > extent)
+      return std::nullopt;
+    begins.push_back(begin);
+  }
+  return begins;
+}
+
+/// `updates` between what is in front of them and behind them in `x`, along one
+/// dimension after the other.
+static Value insertBox(Chain &chain, Value x, Value updates,
+                       ArrayRef<int64_t> begins, size_t dim) {
+  while (dim < begins.size() && shapeOf(updates)[dim] == shapeOf(x)[dim])
+    ++dim;
+  if (dim == begins.size())
+    return updates;
+  const auto axis = static_cast<int64_t>(dim);
+  auto slice = [&](int64_t first, int64_t end) -> Value {
+    return chain.make<SliceOp>(x, chain.ints(first), chain.ints(end),
+                               chain.ints(axis), chain.ints(1));
+  };
+  const int64_t begin = begins[dim], extent = shapeOf(x)[dim];
+  const int64_t end = begin + shapeOf(updates)[dim];
+  SmallVector<Value> parts;
+  if (begin > 0)
+    parts.push_back(slice(0, begin));
+  parts.push_back(
+      insertBox(chain, slice(begin, end), updates, begins, dim + 1));
+  if (end < extent)
+    parts.push_back(slice(end, extent));
+  return ConcatOp::create(chain.builder, chain.loc, parts, axis);
+}
+
+/// A few rows are better written where they are.
+bool ScatterNDOp::hasFasterParts() {
+  constexpr int64_t fewTuples = 1024, smallPart = 16;
+  if (!hasElements(*this))
+    return false;
+  const int64_t tuples =
+      typeOf(getIndices()).getNumElements() / shapeOf(getIndices()).back();
+  const bool isSmall =
+      tuples <= fewTuples && typeOf(getUpdates()).getNumElements() <
+                                 typeOf(getX()).getNumElements() / smallPart;
+  return !isSmall && boxOf(*this);
+}
+
 /// What is added to zeros, in f32 if it is short, and that to `x`.
 FailureOr<SmallVector<Value>> ScatterNDOp::decompose(OpBuilder &builder) {
+  if (auto begins = hasFasterParts() ? boxOf(*this) : std::nullopt) {
+    Chain chain{builder, getLoc()};
+    return SmallVector<Value>{
+        insertBox(chain, getX(), getUpdates(), *begins, 0)};
+  }
   if (getReduction() != "add" || !hasStaticTypes(*this) || isZeros(getX()))
     return failure();
   Type element = cast<TensorType>(getX().getType()).getElementType();

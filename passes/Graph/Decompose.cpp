@@ -8,6 +8,7 @@
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/passes/Graph/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 

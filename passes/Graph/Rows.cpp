@@ -7,6 +7,7 @@
 
 #include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Numbers.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -34,35 +35,6 @@ static bool isShapeParameter(OpOperand &operand) {
 namespace {
 
 using RowsOfValues = llvm::DenseMap<Value, Rows>;
-
-/// Integers that are linear in where they lie in their tensor, like numbers of
-/// examples and what places in a flat tensor are computed of them.
-class NumberReader : public ElementReader {
-public:
-  NumberReader(OpBuilder builder, Location loc, Loops loops,
-               const SizedValues &sized, const Knowledge &knowledge)
-      : ElementReader(builder, loc, std::move(loops)), sized(sized),
-        knowledge(knowledge) {}
-
-  /// Nullopt where it is something else, or depends on the size of the batch.
-  std::optional<Index> numberAt(Value tensor, ArrayRef<Index> position);
-
-  Value read(Value tensor, ArrayRef<Index> position) override {
-    last = numberAt(tensor, position);
-    return last ? placeholder = placeholderOf(builder, loc, tensor) : Value();
-  }
-  Value load(Value, ValueRange) override { return {}; }
-  Value materialize(const Index &) override { return {}; }
-  std::optional<LoopSplit> getSplit() const { return split; }
-
-private:
-  std::optional<Index> numberOf(OpResult result, ArrayRef<Index> position);
-
-  const SizedValues &sized;
-  const Knowledge &knowledge;
-  std::optional<Index> last; ///< What was read.
-  Value placeholder;         ///< Stands for it.
-};
 
 /// Looks at the positions that an element of one example is computed from. The
 /// first loop is that over examples.
@@ -160,56 +132,6 @@ struct ResultLoops {
 
 } // namespace
 
-std::optional<Index> NumberReader::numberAt(Value tensor,
-                                            ArrayRef<Index> position) {
-  auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  auto result = dyn_cast<OpResult>(tensor);
-  if (!type || !type.getElementType().isSignlessInteger() ||
-      type.getElementType().isInteger(1) || sized.all.contains(tensor))
-    return std::nullopt;
-  if (ElementsAttr elements = knowledge.elementsOf(tensor))
-    if (auto ints = getInts(elements, /*most=*/1); ints && ints->size() == 1)
-      return number(ints->front());
-  return result ? numberOf(result, position) : std::nullopt;
-}
-
-std::optional<Index> NumberReader::numberOf(OpResult result,
-                                            ArrayRef<Index> position) {
-  Operation *op = result.getOwner();
-  auto operandAt = [&](unsigned i) {
-    Value operand = op->getOperand(i);
-    return numberAt(operand, broadcast(position, typeOf(operand).getShape()));
-  };
-  auto isNumber = [](const Index &index) {
-    return llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; });
-  };
-  if (isa<CastOp>(op))
-    return operandAt(0);
-  if (isa<AddOp, SubOp, MulOp>(op)) {
-    auto a = operandAt(0), b = a ? operandAt(1) : std::nullopt;
-    if (!b)
-      return std::nullopt;
-    if (!isa<MulOp>(op))
-      return *a + *b * (isa<SubOp>(op) ? -1 : 1);
-    if (isNumber(*a))
-      return *b * a->constant;
-    return isNumber(*b) ? std::optional(*a * b->constant) : std::nullopt;
-  }
-  if (auto range = dyn_cast<RangeOp>(op)) {
-    auto start = numberAt(range.getStart(), {});
-    auto delta = start ? numberAt(range.getDelta(), {}) : std::nullopt;
-    return delta ? std::optional(position[0] * delta->constant + *start)
-                 : std::nullopt;
-  }
-  // Movement of one element: nothing is made of it.
-  if (getFusionKind(op) != FusionKind::Movement ||
-      !isa<PositionedOpInterface>(op))
-    return std::nullopt;
-  last.reset();
-  Value value = readElement(*this, result, position, {});
-  return value && value == placeholder ? last : std::nullopt;
-}
-
 void RowReader::checkIndex(const Index &index, int64_t each) {
   if (index.coefficients.front() != each) {
     isApart = false;
@@ -280,7 +202,10 @@ static bool keepsApart(OpResult result, const Rows &rows,
     ResultLoops at = todo.pop_back_val();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&scratch);
-    NumberReader numbers(builder, op->getLoc(), at.loops, sized, knowledge);
+    NumberReader numbers(
+        builder, op->getLoc(), at.loops,
+        [&](Value each) { return knowledge.elementsOf(each); },
+        [&](Value each) { return sized.all.contains(each); });
     RowReader reader(builder, op->getLoc(), at.loops, known,
                      isa<IndexedOpInterface>(op) ? &numbers : nullptr);
     const bool isRead =

@@ -622,6 +622,29 @@ TEST(Decompose, Quantization) {
         0);
 }
 
+TEST(Decompose, ScatterOfABox) {
+  // All of x, its middle, one end of two dimensions, from the end.
+  struct Case {
+    StringRef indices, tuples, updates;
+  } cases[] = {
+      {"dense<[[0], [1], [2]]>", "3x1", "3x5x6"},
+      {"dense<[[1], [2]]>", "2x1", "2x5x6"},
+      {"dense<[[[1, 2], [1, 3], [1, 4]], [[2, 2], [2, 3], [2, 4]]]>", "2x3x2",
+       "2x3x6"},
+      {"dense<[[-2], [-1]]>", "2x1", "2x5x6"},
+  };
+  for (const Case &each : cases)
+    check(("func.func @f(%x: tensor<3x5x6xf32>, %u: tensor<" + each.updates +
+           "xf32>) { %i = graph.constant " + each.indices + " : tensor<" +
+           each.tuples +
+           "xi64> %y = graph.scatter_nd %x, %i, %u : "
+           "(tensor<3x5x6xf32>, tensor<" +
+           each.tuples + "xi64>, tensor<" + each.updates +
+           "xf32>) -> tensor<3x5x6xf32> return }")
+              .str(),
+          0);
+}
+
 TEST(Decompose, DeadTaps) {
   struct Case {
     StringRef image, kernel, y, pads, attributes;

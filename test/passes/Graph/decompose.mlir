@@ -137,6 +137,44 @@ func.func @scores(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x12xf32>) -> tensor<
 
 // -----
 
+// What is assigned to a slice is put between the rest: its places are computed
+// of ranges.
+// CHECK-LABEL: func @assigned
+// CHECK-NOT: graph.scatter_nd
+// CHECK: graph.concat %{{.*}} {axis = 1 : i64} : (tensor<4x1x3xf32>, tensor<4x5x3xf32>) -> tensor<4x6x3xf32>
+func.func @assigned(%x: tensor<4x6x3xf32>, %u: tensor<4x5x3xf32>) -> tensor<4x6x3xf32> {
+  %i0 = graph.constant dense<0> : tensor<i64>
+  %i1 = graph.constant dense<1> : tensor<i64>
+  %i4 = graph.constant dense<4> : tensor<i64>
+  %i6 = graph.constant dense<6> : tensor<i64>
+  %both = graph.constant dense<[4, 5]> : tensor<2xi64>
+  %second = graph.constant dense<1> : tensor<1xi64>
+  %last = graph.constant dense<2> : tensor<1xi64>
+  %rows = graph.range %i0, %i4, %i1 : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<4xi64>
+  %columns = graph.range %i1, %i6, %i1 : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<5xi64>
+  %0 = graph.unsqueeze %rows, %second : (tensor<4xi64>, tensor<1xi64>) -> tensor<4x1xi64>
+  %1 = graph.expand %0, %both : (tensor<4x1xi64>, tensor<2xi64>) -> tensor<4x5xi64>
+  %2 = graph.unsqueeze %1, %last : (tensor<4x5xi64>, tensor<1xi64>) -> tensor<4x5x1xi64>
+  %3 = graph.expand %columns, %both : (tensor<5xi64>, tensor<2xi64>) -> tensor<4x5xi64>
+  %4 = graph.unsqueeze %3, %last : (tensor<4x5xi64>, tensor<1xi64>) -> tensor<4x5x1xi64>
+  %places = graph.concat %2, %4 {axis = 2 : i64} : (tensor<4x5x1xi64>, tensor<4x5x1xi64>) -> tensor<4x5x2xi64>
+  %y = graph.scatter_nd %x, %places, %u : (tensor<4x6x3xf32>, tensor<4x5x2xi64>, tensor<4x5x3xf32>) -> tensor<4x6x3xf32>
+  return %y : tensor<4x6x3xf32>
+}
+
+// -----
+
+// Places in another order are no slice's.
+// CHECK-LABEL: func @turned_places
+// CHECK: graph.scatter_nd
+func.func @turned_places(%x: tensor<3x4xf32>, %u: tensor<2x4xf32>) -> tensor<3x4xf32> {
+  %i = graph.constant dense<[[1], [0]]> : tensor<2x1xi64>
+  %y = graph.scatter_nd %x, %i, %u : (tensor<3x4xf32>, tensor<2x1xi64>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // A diagonal has no such form.
 // CHECK-LABEL: func @diagonal
 // CHECK-NEXT: graph.einsum

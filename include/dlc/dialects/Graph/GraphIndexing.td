@@ -150,7 +150,7 @@ def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque", [
 }
 
 def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
-    DeclareOpInterfaceMethods<DecomposeOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<IndexedOpInterface>, InPlaceOpInterface,
     DeclareOpInterfaceMethods<ReductionOpInterface,

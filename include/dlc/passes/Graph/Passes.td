@@ -83,7 +83,8 @@ def DecomposePass : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
     %y = graph.conv %x, %v : (tensor<1x4x8x8xf32>, tensor<3x4x1x1xf32>) -> tensor<1x3x8x8xf32>
     ```
   }];
-  let dependentDialects = ["::dlc::graph::GraphDialect"];
+  let dependentDialects = ["::dlc::graph::GraphDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
