@@ -583,6 +583,79 @@ def squeezenet(name, seed):
     return g
 
 
+def diffusion(name, seed, size=32, width=64, heads=4):
+    """A step of a denoiser: Swish, attention over pixels as Einsum, reflected
+    borders."""
+    g = Network(name, seed)
+    x = g.input("latent", TensorProto.FLOAT, [1, 4, size, size])
+
+    def conv(x, ic, oc):
+        x = g.op("Pad", x, g.ints(0, 0, 1, 1, 0, 0, 1, 1), mode="reflect")
+        return g.op("Conv", x, g.normal((oc, ic, 3, 3), (9 * ic) ** -0.5),
+                    g.normal(oc, 0.02), kernel_shape=[3, 3])
+
+    def swish(x):
+        return g.op("Mul", x, g.op("Sigmoid", x))
+
+    x = conv(x, 4, width)
+    for _ in range(3):
+        x = g.op("Add", x, conv(swish(conv(swish(x), width, width)), width,
+                                width))
+        q, k, v = (g.op("Reshape", g.conv(x, width, width, 1, gain=1.0),
+                        g.ints(1, heads, width // heads, size * size))
+                   for _ in range(3))
+        scores = g.op("Einsum", q, k, equation="bhdi,bhdj->bhij")
+        scores = g.op("Mul", scores, g.scalar((width // heads) ** -0.5))
+        y = g.op("Einsum", g.op("Softmax", scores, axis=-1), v,
+                 equation="bhij,bhdj->bhdi")
+        y = g.op("Reshape", y, g.ints(1, width, size, size))
+        x = g.op("Add", x, g.conv(y, width, width, 1, gain=1.0))
+    g.output(conv(swish(x), width, 4), "noise", [1, 4, size, size])
+    return g
+
+
+def speech(name, seed, samples=10280, width=256):
+    """Features of a waveform: steps of five from one channel, Elu, then a
+    spectrum along time."""
+    g = Network(name, seed)
+    x = g.input("wave", TensorProto.FLOAT, [1, 1, samples])
+    channels, length = 1, samples
+    for kernel, stride in ((10, 5), (3, 2), (3, 2), (3, 2)):
+        x = g.op("Conv", x, g.normal((width, channels, kernel),
+                                     (channels * kernel) ** -0.5),
+                 g.normal(width, 0.02), kernel_shape=[kernel],
+                 strides=[stride])
+        x = g.op("Elu", x)
+        channels, length = width, (length - kernel) // stride + 1
+    x = g.op("Unsqueeze", x, g.ints(3))
+    x = g.op("DFT", x, axis=2, onesided=1)
+    g.output(x, "spectrum", [1, width, length // 2 + 1, 2])
+    return g
+
+
+def segmenter(name, seed, size=32, width=256):
+    """Windows of many dilations, most of whose taps are beyond the image, and
+    what is assigned to slices."""
+    g = Network(name, seed)
+    x = g.input("features", TensorProto.FLOAT, [1, width, size, size])
+    parts = []
+    for dilation in (1, 12, 24, 36):
+        y = g.op("Conv", x, g.normal((width, width, 3, 3),
+                                     (9 * width) ** -0.5),
+                 kernel_shape=[3, 3], pads=[dilation] * 4,
+                 dilations=[dilation] * 2)
+        parts.append(g.op("Relu", y))
+    x = g.conv(g.op("Concat", *parts, axis=1), 4 * width, 16, 1, gain=1.0)
+    # x[:, :, 1:, :] = 2 * x[:, :, 1:, :], as exporters write it.
+    inner = g.op("Slice", x, g.ints(1), g.ints(size), g.ints(2))
+    at = np.stack(np.meshgrid(np.arange(1), np.arange(16),
+                              np.arange(1, size), indexing="ij"), -1)
+    x = g.op("ScatterND", x, g.weight(at.astype(np.int64)),
+             g.op("Mul", inner, g.scalar(2)))
+    g.output(x, "y", [1, 16, size, size])
+    return g
+
+
 NETWORKS = {
     "resnet50": resnet50,
     "mobilenetv2": mobilenetv2,
@@ -607,6 +680,9 @@ OTHERS = {
     "detector": detector,
     "generator": generator,
     "squeezenet": squeezenet,
+    "diffusion": diffusion,
+    "speech": speech,
+    "segmenter": segmenter,
 }
 
 # Of any length: compare.py --length says which.

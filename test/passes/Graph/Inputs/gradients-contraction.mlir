@@ -177,6 +177,11 @@ func.func @einsum_7(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64>
   return %y : tensor<2x4xf64>
 }
 
+func.func @einsum_ellipsis(%a: tensor<2x2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x2x4xf64> {
+  %y = graph.einsum %a, %b {equation = "...ij,jk->...ik"} : (tensor<2x2x3xf64>, tensor<3x4xf64>) -> tensor<2x2x4xf64>
+  return %y : tensor<2x2x4xf64>
+}
+
 // Letters whose extents broadcast.
 
 func.func @einsum_8(%a: tensor<1x3xf64>, %b: tensor<2x3xf64>) -> tensor<2x3xf64> {
