@@ -240,6 +240,7 @@ public:
 
   void addArgument(Value argument) { known[argument] = {0, 1}; }
   std::vector<Rows> takeFound() { return std::move(found); }
+  std::string takeDividends() { return std::move(dividends); }
   bool visit(Block &block);
   std::optional<Rows> rowsOf(Value value) const {
     auto own = known.find(value);
@@ -270,6 +271,12 @@ private:
   bool findByRule(Operation *op);
   bool findByForm(OpResult result);
   void findNumbered(Operation *op, bool isOfNumbers);
+  void checkQuotients(Operation *op);
+  bool isWhole(DivOp op);
+  bool isLinearValue(Value value) const {
+    return sized.linear.contains(value) ||
+           (sized.divided.contains(value) && !notWhole.contains(value));
+  }
   bool decompose(Operation *op);
 
   const int64_t count;
@@ -280,6 +287,8 @@ private:
   RowsOfValues known;
   RowsOfValues numbered; ///< As many as there are examples, but not of them.
   ValueSet ofNumbers;    ///< Others that are made of these.
+  ValueSet notWhole;     ///< Quotients, and what is computed of them.
+  std::string dividends; ///< Of a probe.
   Knowledge knowledge;
 };
 
@@ -353,6 +362,40 @@ bool RowFinder::findByForm(OpResult result) {
   return false;
 }
 
+/// Whether a quotient of a number that is linear in the size is whole for any:
+/// both what the size is multiplied by and what is added are multiples of the
+/// divisor. A probe, which is far larger than what models add, tells both; that
+/// the other one tells the same is for the caller to see.
+bool RowFinder::isWhole(DivOp op) {
+  constexpr int64_t least = 1'000'000; // Smaller ones are no probes.
+  if (count < least)
+    return true;
+  const PartialInts *dividend = knowledge.intsOf(op.getA());
+  const PartialInts *divisor = knowledge.intsOf(op.getB());
+  if (!dividend || !divisor || divisor->size() != 1 || !divisor->front() ||
+      *divisor->front() == 0)
+    return false;
+  for (std::optional<int64_t> each : *dividend) {
+    if (!each || *each < 0)
+      return false;
+    const int64_t factor = (*each + count / 2) / count;
+    const int64_t added = *each - factor * count;
+    if (factor % *divisor->front() != 0 || added % *divisor->front() != 0)
+      return false;
+    dividends += std::to_string(factor) + "N" + std::to_string(added) + " ";
+  }
+  return true;
+}
+
+void RowFinder::checkQuotients(Operation *op) {
+  bool isLost = llvm::any_of(
+      op->getOperands(), [&](Value each) { return notWhole.contains(each); });
+  if (auto quotient = dyn_cast<DivOp>(op))
+    isLost |= sized.divided.contains(quotient.getY()) && !isWhole(quotient);
+  if (isLost)
+    notWhole.insert(op->result_begin(), op->result_end());
+}
+
 /// Of an operation whose results are of no example: of those that have as many
 /// elements as there are examples along a dimension, and, where it computes
 /// with such, of the others.
@@ -410,6 +453,7 @@ bool RowFinder::visit(Operation *op) {
   knowledge.learn(op);
   if (isa<ShapeOp, SizeOp>(op))
     return true; // In `sized`, or known.
+  checkQuotients(op);
   bool isOfRows = false, takesSize = false, isShapedBySize = false;
   bool isOfNumbers = false;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -421,7 +465,7 @@ bool RowFinder::visit(Operation *op) {
       continue;
     if (!isShapeParameter(operand))
       takesSize = true;
-    else if (sized.linear.contains(operand.get()))
+    else if (isLinearValue(operand.get()))
       isShapedBySize = true;
     else
       return refuse(op,
@@ -500,20 +544,22 @@ dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
     describe(value, found.results.back(), all);
   }
   found.found = finder.takeFound();
+  found.dividends = finder.takeDividends();
   return found;
 }
 
 /// Whether `op`, of which operands that are no parameters are linear in the
 /// size of the batch or known, is linear, too: it moves numbers, adds them, or
 /// multiplies them with such that are known.
-static bool isLinear(Operation *op, const SizedValues &sized) {
-  if (!isa<ShapeValueOpInterface>(op) || isa<DivOp>(op))
+static bool isLinear(Operation *op, const SizedValues &sized,
+                     function_ref<bool(Value)> isLinearValue) {
+  if (!isa<ShapeValueOpInterface>(op))
     return false;
   unsigned count = 0;
   for (OpOperand &operand : op->getOpOperands()) {
     if (!sized.all.contains(operand.get()))
       continue;
-    if (isParameter(operand) || !sized.linear.contains(operand.get()))
+    if (isParameter(operand) || !isLinearValue(operand.get()))
       return false;
     ++count;
   }
@@ -554,8 +600,17 @@ SizedValues dlc::graph::findSized(func::FuncOp function) {
       if (knowledge.elementsOf(result))
         continue;
       sized.all.insert(result);
-      if (isa<ShapeOp, SizeOp>(op) || isPassed || isLinear(&op, sized))
+      auto isKnown = [&](Value value) { return sized.linear.contains(value); };
+      auto isDivided = [&](Value value) {
+        return isKnown(value) || sized.divided.contains(value);
+      };
+      const bool isQuotient = isa<DivOp>(op);
+      if (isa<ShapeOp, SizeOp>(op) || isPassed ||
+          (!isQuotient && isLinear(&op, sized, isKnown)))
         sized.linear.insert(result);
+      else if (isLinear(&op, sized, isDivided) &&
+               !(isQuotient && sized.all.contains(op.getOperand(1))))
+        sized.divided.insert(result);
       if (isGuard(&op, knowledge))
         guards.insert(result);
     }

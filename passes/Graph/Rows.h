@@ -33,6 +33,8 @@ struct SizedValues {
   /// Those that are a times the size and b more, by how they are computed: of
   /// two sizes one knows them for any.
   ValueSet linear;
+  /// Those that are so, too, if quotients on their way are whole for any size.
+  ValueSet divided;
 };
 
 /// What of a function, whose types are inferred and unknown in the size of the
@@ -48,6 +50,8 @@ struct FoundRows {
   std::vector<Rows> found;
   /// Shapes and rows of all values, the same for every size of the batch.
   std::string all;
+  /// Dividends, as multiples of the size and what is added: of a probe.
+  std::string dividends;
 };
 
 /// Finds the rows of `function`, which is for a batch of `count`, the first

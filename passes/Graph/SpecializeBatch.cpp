@@ -165,9 +165,13 @@ std::optional<FoundRows> SpecializeBatch::findRowsFor(int64_t count,
     own.all.insert(mapping.lookup(value));
   for (Value value : sized.linear)
     own.linear.insert(mapping.lookup(value));
+  for (Value value : sized.divided)
+    own.divided.insert(mapping.lookup(value));
   std::optional<FoundRows> found =
       findRows(*probe, batched, count, own, like, why);
-  if (found && like && found->all != like->all) {
+  if (found && like &&
+      (found->all != like->all ||
+       (!found->dividends.empty() && found->dividends != like->dividends))) {
     refuse("shapes are others for a batch of " + llvm::Twine(count));
     return std::nullopt;
   }
