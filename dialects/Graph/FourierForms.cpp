@@ -110,9 +110,9 @@ static Value multiplyWhole(Formula &f, Value x, const Transform &t) {
       f.constant(makeElements(type, {bytes, numbers.size() * sizeof(float)}));
   x = swapped(firstOf(f, x, t.axis, t.input));
   SmallVector<int64_t> shape(Formula::typeOf(x).getShape().drop_back(2));
-  shape.push_back(rows);
-  Value y = f.make<MatmulOp>(f.reshape(x, shape), matrix);
-  shape.back() = t.output;
+  const int64_t signals = Formula::typeOf(x).getNumElements() / rows;
+  Value y = f.make<MatmulOp>(f.reshape(x, {signals, rows}), matrix);
+  shape.push_back(t.output);
   shape.push_back(t.outComponents);
   return swapped(f.reshape(y, shape));
 }

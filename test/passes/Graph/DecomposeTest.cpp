@@ -526,6 +526,8 @@ TEST(Decompose, Dft) {
     StringRef x, length, axis, attributes, y;
   } cases[] = {
       {"2x8x3x1", "none", "1", "", "2x8x3x2"},
+      {"8x2", "none", "0", "", "8x2"},
+      {"150x1", "none", "0", "{onesided = true}", "76x2"},
       {"2x8x3x2", "none", "-3", "", "2x8x3x2"},
       {"2x7x1", "none", "none", "{onesided = true}", "2x4x2"},
       {"2x7x2", "none", "1", "{inverse = true}", "2x7x2"},
