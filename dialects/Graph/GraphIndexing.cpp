@@ -375,22 +375,25 @@ static Value insertBox(Chain &chain, Value x, Value updates,
   return ConcatOp::create(chain.builder, chain.loc, parts, axis);
 }
 
-/// A few rows are better written where they are.
-bool ScatterNDOp::hasFasterParts() {
+/// The same of boxes that are large: a few rows are better written where they
+/// are.
+static std::optional<SmallVector<int64_t>> largeBoxOf(ScatterNDOp op) {
   constexpr int64_t fewTuples = 1024, smallPart = 16;
-  if (!hasElements(*this))
-    return false;
-  const int64_t tuples =
-      typeOf(getIndices()).getNumElements() / shapeOf(getIndices()).back();
+  if (!hasElements(op))
+    return std::nullopt;
+  const int64_t tuples = typeOf(op.getIndices()).getNumElements() /
+                         shapeOf(op.getIndices()).back();
   const bool isSmall =
-      tuples <= fewTuples && typeOf(getUpdates()).getNumElements() <
-                                 typeOf(getX()).getNumElements() / smallPart;
-  return !isSmall && boxOf(*this);
+      tuples <= fewTuples && typeOf(op.getUpdates()).getNumElements() <
+                                 typeOf(op.getX()).getNumElements() / smallPart;
+  return isSmall ? std::nullopt : boxOf(op);
 }
+
+bool ScatterNDOp::hasFasterParts() { return largeBoxOf(*this).has_value(); }
 
 /// What is added to zeros, in f32 if it is short, and that to `x`.
 FailureOr<SmallVector<Value>> ScatterNDOp::decompose(OpBuilder &builder) {
-  if (auto begins = hasFasterParts() ? boxOf(*this) : std::nullopt) {
+  if (auto begins = largeBoxOf(*this)) {
     Chain chain{builder, getLoc()};
     return SmallVector<Value>{
         insertBox(chain, getX(), getUpdates(), *begins, 0)};

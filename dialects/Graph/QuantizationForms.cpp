@@ -19,10 +19,13 @@ struct Aligned {
 
 } // namespace
 
-/// Nullopt where blocks do not divide the axis.
-static std::optional<Aligned> align(Formula &f, Value x, Value scale,
-                                    Value zeroPoint, int64_t axis,
-                                    int64_t block) {
+/// Nullopt where types are not known, or blocks do not divide the axis.
+template <typename Op> static std::optional<Aligned> align(Formula &f, Op op) {
+  if (!hasElements(op))
+    return std::nullopt;
+  Value x = op.getX();
+  auto axis = static_cast<int64_t>(op.getAxis());
+  const auto block = static_cast<int64_t>(op.getBlockSize());
   ArrayRef<int64_t> extents = Formula::typeOf(x).getShape();
   const auto rank = static_cast<int64_t>(extents.size());
   SmallVector<int64_t> shape;
@@ -36,22 +39,20 @@ static std::optional<Aligned> align(Formula &f, Value x, Value scale,
     shape = split;
     shape[axis + 1] = 1;
     x = f.reshape(x, split);
-  } else if (Formula::typeOf(scale).getNumElements() != 1) {
+  } else if (Formula::typeOf(op.getScale()).getNumElements() != 1) {
     axis = wrapAxis(axis, rank);
     shape.assign(rank - axis, 1);
     shape.front() = extents[axis];
   }
-  return Aligned{x, f.reshape(scale, shape), f.reshape(zeroPoint, shape)};
+  return Aligned{x, f.reshape(op.getScale(), shape),
+                 f.reshape(op.getZeroPoint(), shape)};
 }
 
 bool QuantizeLinearOp::hasFasterParts() { return true; }
 
 FailureOr<SmallVector<Value>> QuantizeLinearOp::decompose(OpBuilder &builder) {
-  if (!hasElements(*this))
-    return failure();
   Formula f(builder, getLoc());
-  auto aligned =
-      align(f, getX(), getScale(), getZeroPoint(), getAxis(), getBlockSize());
+  auto aligned = align(f, *this);
   if (!aligned)
     return failure();
   auto type = Formula::typeOf(getY());
@@ -76,11 +77,8 @@ bool DequantizeLinearOp::hasFasterParts() { return true; }
 
 FailureOr<SmallVector<Value>>
 DequantizeLinearOp::decompose(OpBuilder &builder) {
-  if (!hasElements(*this))
-    return failure();
   Formula f(builder, getLoc());
-  auto aligned =
-      align(f, getX(), getScale(), getZeroPoint(), getAxis(), getBlockSize());
+  auto aligned = align(f, *this);
   if (!aligned)
     return failure();
   auto type = Formula::typeOf(getY());

@@ -51,6 +51,28 @@ Value dlc::graph::placeholderOf(OpBuilder &builder, Location loc,
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
 }
 
+bool dlc::graph::visitParts(Operation *op,
+                            function_ref<bool(Operation *)> visit) {
+  auto composite = dyn_cast<DecomposeOpInterface>(op);
+  if (!composite)
+    return false;
+  Operation *before = op->getPrevNode();
+  Block *block = op->getBlock();
+  OpBuilder builder(op);
+  FailureOr<SmallVector<Value>> values = composite.decompose(builder);
+  if (failed(values))
+    return false;
+  for (Operation *part = before ? before->getNextNode() : &block->front();
+       part != op;) {
+    Operation *next = part->getNextNode(); // It may be decomposed itself.
+    if (!visit(part))
+      return false;
+    part = next;
+  }
+  op->replaceAllUsesWith(*values);
+  return true;
+}
+
 void dlc::graph::prepareForm(Operation *op, const Knowledge &knowledge,
                              function_ref<bool(Value)> isExcluded) {
   OpBuilder builder(op);

@@ -31,6 +31,12 @@ mlir::Value readElement(ElementReader &reader, mlir::OpResult result,
 mlir::Value placeholderOf(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor);
 
+/// Builds what `op` decomposes to in front of it, visits the parts in their
+/// order, and puts their results where those of `op` are used; `op` stays.
+/// False where it does not decompose, or `visit` says so of a part.
+bool visitParts(mlir::Operation *op,
+                llvm::function_ref<bool(mlir::Operation *)> visit);
+
 /// Makes forms of `op`, which is for this alone, known: its parameters that
 /// `knowledge` knows become constants, but for those that `isExcluded`, and its
 /// indices are taken for checked.

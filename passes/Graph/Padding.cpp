@@ -453,24 +453,7 @@ bool PaddingFinder::addMasks(Operation *original, Operation *op) {
 
 /// What it decomposes to is visited in its place.
 bool PaddingFinder::decompose(Operation *op) {
-  auto composite = dyn_cast<DecomposeOpInterface>(op);
-  if (!composite)
-    return false;
-  Operation *before = op->getPrevNode();
-  Block *block = op->getBlock();
-  OpBuilder builder(op);
-  FailureOr<SmallVector<Value>> values = composite.decompose(builder);
-  if (failed(values))
-    return false;
-  for (Operation *part = before ? before->getNextNode() : &block->front();
-       part != op;) {
-    Operation *next = part->getNextNode(); // It may be decomposed itself.
-    if (!visitPart(part))
-      return false;
-    part = next;
-  }
-  op->replaceAllUsesWith(*values);
-  return true;
+  return visitParts(op, [&](Operation *part) { return visitPart(part); });
 }
 
 /// An operation that the model has not: what of its result is padded shows by

@@ -420,27 +420,15 @@ void RowFinder::findNumbered(Operation *op, bool isOfNumbers) {
 
 /// What it decomposes to is visited in its place.
 bool RowFinder::decompose(Operation *op) {
-  auto composite = dyn_cast<DecomposeOpInterface>(op);
-  if (!composite)
+  const bool isDone = visitParts(op, [&](Operation *part) {
+    if (visit(part))
+      return true;
+    why.clear(); // The model has the whole.
     return false;
-  Operation *before = op->getPrevNode();
-  Block *block = op->getBlock();
-  OpBuilder builder(op);
-  FailureOr<SmallVector<Value>> values = composite.decompose(builder);
-  if (failed(values))
-    return false;
-  for (Operation *part = before ? before->getNextNode() : &block->front();
-       part != op;) {
-    Operation *next = part->getNextNode(); // It may be decomposed itself.
-    if (!visit(part)) {
-      why.clear(); // The model has the whole.
-      return false;
-    }
-    part = next;
-  }
-  op->replaceAllUsesWith(*values);
-  op->erase();
-  return true;
+  });
+  if (isDone)
+    op->erase();
+  return isDone;
 }
 
 bool RowFinder::visit(Operation *op) {
