@@ -204,7 +204,7 @@ bool Matcher::anchorRecurrent(Operation *layer) {
         attribute.getName() != graph::kDeviceAttr)
       match.config.set(attribute.getName(), attribute.getValue());
   match.packable = {1, 2};
-  match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
+  match.packedConfig.set("packed_w", builder.getI64IntegerAttr(2));
   match.packedForm = cell.str();
   return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A layer is a chain of kernels: for each part of its steps one that multiplies
-// the inputs of all of them with W, and one that goes through them.
+// the inputs of all of them with W, and one that goes through them; or, where a
+// step is long enough for several threads, one for each step.
 
 #include "Recurrent.h"
 
@@ -37,6 +38,7 @@ struct Layer {
   RecurrentPlan plan; ///< But for the steps and where W x lies.
   int64_t input;
   bool batchFirst, isPacked;
+  bool packsBlocks; ///< R is packed by blocks of units, where there are any.
 };
 
 /// Of the workspace, in elements.
@@ -45,6 +47,7 @@ struct Workspace {
   int64_t steps;      ///< Whose W x are there at a time.
   int64_t recurrence; ///< Where R is, if it is not packed before.
   int64_t scratch;
+  int64_t held;
   int64_t size;
 };
 
@@ -155,15 +158,57 @@ static Status checkResults(const KernelCall &call, const CellKind &kind,
   return Status::ok();
 }
 
+/// Whether threads share the units of each step instead of sequences, and wait
+/// for each other behind it: where a step takes longer than that for a single
+/// sequence. Each of them reads only its part of R, which stays in its cache.
+/// Not a matter of the batch: programs for several share what is packed.
+static bool sharesUnits(const RecurrentPlan &plan) {
+  constexpr int64_t largeWeights = 1 << 17;
+  return plan.hidden > kPackedColumns &&
+         plan.gates * plan.hidden * plan.hidden >= largeWeights;
+}
+
 /// Sequences of a tile: enough tiles for 16 workers, but R is read once for
 /// each of them, and fewer than three rows wait for it.
-static void planGrid(RecurrentPlan &plan) {
+static void planGrid(RecurrentPlan &plan, bool packsBlocks) {
   constexpr int64_t wantedTiles = 16, fewestRows = 3, mostRows = 48;
-  const int64_t blocks = wantedTiles / plan.directions;
+  const bool shares = packsBlocks && sharesUnits(plan);
+  plan.unitBlock = shares ? kPackedColumns : plan.hidden;
+  plan.unitBlocks = ceilDiv(plan.hidden, plan.unitBlock);
+  const int64_t blocks = shares ? 1 : wantedTiles / plan.directions;
   const int64_t rows =
       std::clamp(ceilDiv(plan.batch, blocks), fewestRows, mostRows);
   plan.rowBlocks = ceilDiv(plan.batch, rows);
   plan.rowBlock = ceilDiv(plan.batch, std::max(plan.rowBlocks, int64_t{1}));
+}
+
+/// Elements of the products of one sequence with `units` units of R.
+static int64_t productsOf(const RecurrentPlan &plan, int64_t units) {
+  int64_t products = 0;
+  for (int part = 0; part < plan.parts; ++part)
+    products += roundUp(plan.partGates[part] * units, kPanelWidth);
+  return products;
+}
+
+static void planWeights(RecurrentPlan &plan) {
+  plan.blockWeights = productsOf(plan, plan.unitBlock) * plan.hidden;
+  const int64_t last = plan.hidden - (plan.unitBlocks - 1) * plan.unitBlock;
+  plan.weights = (plan.unitBlocks - 1) * plan.blockWeights +
+                 productsOf(plan, last) * plan.hidden;
+  plan.scratch =
+      roundUp(productsOf(plan, plan.unitBlock) * plan.rowBlock + plan.hidden,
+              kPanelWidth);
+}
+
+/// 2, as 1 was before there were blocks of units.
+static Status readPacking(const KernelCall &call, Layer &layer) {
+  const int64_t packing = call.attributes.getInt("packed_w", 0);
+  if (packing < 0 || packing > 2)
+    return invalid("expected attribute 'packed_w' to be 0, 1 or 2, got " +
+                   std::to_string(packing));
+  layer.isPacked = packing != 0;
+  layer.packsBlocks = packing == 2;
+  return Status::ok();
 }
 
 static void planLayout(Layer &layer) {
@@ -186,7 +231,7 @@ static Status planLayer(const KernelCall &call, Layer &layer) {
   if (!layer.kind)
     return invalid("expected attribute 'cell' to be rnn, gru or lstm, got '" +
                    std::string(name) + "'");
-  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "packed_w", layer.isPacked));
+  DLC_RETURN_IF_ERROR(readPacking(call, layer));
   DLC_RETURN_IF_ERROR(checkOperandTypes(call));
   DLC_RETURN_IF_ERROR(checkResults(call, *layer.kind, attributes));
 
@@ -214,15 +259,10 @@ static Status planLayer(const KernelCall &call, Layer &layer) {
                         : std::numeric_limits<float>::infinity();
   DLC_RETURN_IF_ERROR(readActivations(attributes, layer));
   plan.parts = layer.kind->parts;
-  int64_t products = 0;
-  for (int part = 0; part < plan.parts; ++part) {
-    plan.partColumns[part] = layer.kind->partGates[part] * plan.hidden;
-    products += roundUp(plan.partColumns[part], kPanelWidth);
-  }
-  plan.weights = products * plan.hidden;
-  planGrid(plan);
-  const int64_t held = plan.cell == Cell::Gru ? plan.hidden : 0;
-  plan.scratch = roundUp((products + held) * plan.rowBlock, kPanelWidth);
+  std::ranges::copy(layer.kind->partGates, plan.partGates);
+  plan.phases = plan.cell == Cell::Gru && !plan.linearBeforeReset ? 2 : 1;
+  planGrid(plan, layer.packsBlocks);
+  planWeights(plan);
   planLayout(layer);
   return Status::ok();
 }
@@ -245,6 +285,46 @@ static int64_t packedRows(const Layer &layer, size_t operand) {
                       : plan.weights / plan.hidden;
 }
 
+/// Packs rows of R that a tile multiplies at once: those of the units from
+/// `first` on of some gates.
+static float *packUnits(const Layer &layer, const float *gates, int64_t count,
+                        int64_t first, float *to) {
+  const RecurrentPlan &plan = layer.plan;
+  const int64_t units = std::min(plan.unitBlock, plan.hidden - first);
+  std::vector<float> rows;
+  rows.reserve(count * units * plan.hidden);
+  for (int64_t gate = 0; gate < count; ++gate) {
+    const float *from = gates + (gate * plan.hidden + first) * plan.hidden;
+    rows.insert(rows.end(), from, from + units * plan.hidden);
+  }
+  return packColumns({rows.data(), 1, plan.hidden}, plan.hidden, count * units,
+                     kPackedColumns, to);
+}
+
+static void packR(const Layer &layer, const float *from, float *to) {
+  const RecurrentPlan &plan = layer.plan;
+  const int64_t gate = plan.hidden * plan.hidden;
+  for (int64_t direction = 0; direction < plan.directions; ++direction)
+    for (int64_t block = 0; block < plan.unitBlocks; ++block) {
+      const float *part = from + direction * plan.gates * gate;
+      for (int i = 0; i < plan.parts; ++i) {
+        to = packUnits(layer, part, plan.partGates[i], block * plan.unitBlock,
+                       to);
+        part += plan.partGates[i] * gate;
+      }
+    }
+}
+
+static void packW(const Layer &layer, const float *from, float *to) {
+  const RecurrentPlan &plan = layer.plan;
+  const int64_t rows = plan.gates * plan.hidden;
+  for (int64_t direction = 0; direction < plan.directions; ++direction) {
+    to = packColumns({from, 1, layer.input}, layer.input, rows, kPackedColumns,
+                     to);
+    from += rows * layer.input;
+  }
+}
+
 static int64_t columnsOf(const Layer &layer, size_t operand) {
   return operand == W ? layer.input : layer.plan.hidden;
 }
@@ -264,17 +344,8 @@ void cpu::packRecurrent(const KernelCall &call, size_t operand,
   Layer layer = {};
   if ((operand != W && operand != R) || !planLayer(call, layer).isOk())
     return;
-  const RecurrentPlan &plan = layer.plan;
-  const auto *from = static_cast<const float *>(source);
-  auto *to = static_cast<float *>(target);
-  const int64_t terms = columnsOf(layer, operand);
-  for (int64_t direction = 0; direction < plan.directions; ++direction)
-    for (int part = 0; part < (operand == R ? plan.parts : 1); ++part) {
-      const int64_t rows =
-          operand == R ? plan.partColumns[part] : plan.gates * plan.hidden;
-      to = packColumns({from, 1, terms}, terms, rows, kPackedColumns, to);
-      from += rows * terms;
-    }
+  (operand == R ? packR : packW)(layer, static_cast<const float *>(source),
+                                 static_cast<float *>(target));
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,7 +371,11 @@ Workspace::Workspace(const Layer &layer) {
   scratch = recurrence;
   if (!layer.isPacked)
     scratch += roundUp(plan.directions * plan.weights, kPanelWidth);
-  size = scratch + plan.directions * plan.rowBlocks * plan.scratch;
+  held = scratch +
+         plan.directions * plan.unitBlocks * plan.rowBlocks * plan.scratch;
+  size = held;
+  if (plan.cell == Cell::Gru)
+    size += plan.directions * plan.batch * plan.hidden;
 }
 
 size_t cpu::recurrentWorkspaceBytes(const KernelCall &call) {
@@ -373,7 +448,7 @@ public:
   int64_t tiles() const override {
     int64_t panels = 0;
     for (int part = 0; part < plan.parts; ++part)
-      panels += ceilDiv(plan.partColumns[part], kPackedColumns);
+      panels += ceilDiv(plan.partGates[part] * plan.hidden, kPackedColumns);
     return plan.directions * panels;
   }
   void run(void *const *given, int64_t begin, int64_t end) const override {
@@ -411,26 +486,71 @@ private:
   const KernelSet &kernels;
 };
 
-/// Some steps.
-class StepKernel final : public RecurrentKernel {
+/// Some steps: all phases of all of them in one tile where that has all units,
+/// else a kernel for each phase of each, which this one begins and owns.
+class StepsKernel final : public RecurrentKernel {
 public:
-  StepKernel(const Places &places, const RecurrentPlan &plan,
-             const RecurrentKernels &kernels,
-             std::unique_ptr<PreparedKernel> following)
-      : RecurrentKernel(places, std::move(following)), plan(plan),
-        kernels(kernels) {}
+  StepsKernel(const Places &places, const RecurrentPlan &plan,
+              const RecurrentKernels &kernels,
+              std::unique_ptr<PreparedKernel> following);
 
-  int64_t tiles() const override { return plan.directions * plan.rowBlocks; }
+  const PreparedKernel *next() const override { return after(0); }
+  int64_t tiles() const override {
+    return plan.directions * plan.unitBlocks * plan.rowBlocks;
+  }
   void run(void *const *given, int64_t begin, int64_t end) const override {
-    kernels.run(plan, places.argumentsOf(given), begin, end);
+    run(given, ranges.front(), begin, end);
   }
 
 private:
+  /// All of `ranges` but the first.
+  class Further final : public PreparedKernel {
+  public:
+    Further(const StepsKernel &first, size_t index)
+        : first(first), index(index) {}
+    int64_t tiles() const override { return first.tiles(); }
+    void run(void *const *given, int64_t begin, int64_t end) const override {
+      first.run(given, first.ranges[index], begin, end);
+    }
+    const PreparedKernel *next() const override { return first.after(index); }
+
+  private:
+    const StepsKernel &first;
+    const size_t index;
+  };
+
+  void run(void *const *given, const RecurrentRange &range, int64_t begin,
+           int64_t end) const {
+    kernels.run(plan, places.argumentsOf(given), range, begin, end);
+  }
+  /// What runs behind ranges[index].
+  const PreparedKernel *after(size_t index) const {
+    return index < further.size() ? &further[index] : RecurrentKernel::next();
+  }
+
   const RecurrentPlan plan;
   const RecurrentKernels &kernels;
+  std::vector<RecurrentRange> ranges;
+  std::vector<Further> further;
 };
 
 } // namespace
+
+StepsKernel::StepsKernel(const Places &places, const RecurrentPlan &plan,
+                         const RecurrentKernels &kernels,
+                         std::unique_ptr<PreparedKernel> following)
+    : RecurrentKernel(places, std::move(following)), plan(plan),
+      kernels(kernels) {
+  if (plan.unitBlocks <= 1) {
+    ranges.push_back({0, plan.steps, 0, plan.phases});
+    return;
+  }
+  for (int64_t step = 0; step < plan.steps; ++step)
+    for (int phase = 0; phase < plan.phases; ++phase)
+      ranges.push_back({step, step + 1, phase, phase + 1});
+  for (size_t i = 1; i < ranges.size(); ++i)
+    further.emplace_back(*this, i);
+}
 
 RecurrentArguments Places::argumentsOf(void *const *given) const {
   float *own = memory(given);
@@ -446,6 +566,7 @@ RecurrentArguments Places::argumentsOf(void *const *given) const {
   all.h = output(given, 1);
   all.c = hasCell ? output(given, 2) : nullptr;
   all.scratch = own + workspace.scratch;
+  all.held = own + workspace.held;
   return all;
 }
 
@@ -525,8 +646,8 @@ Status cpu::prepareRecurrent(const KernelCall &call, Isa isa,
   for (int64_t i = std::max(ceilDiv(sequence, part), int64_t{1}); i-- > 0;) {
     const int64_t first = i * part;
     const int64_t steps = std::min(part, sequence - first);
-    chain = std::make_unique<StepKernel>(places, planSteps(layer, first, steps),
-                                         *recurrent, std::move(chain));
+    chain = std::make_unique<StepsKernel>(
+        places, planSteps(layer, first, steps), *recurrent, std::move(chain));
     if (steps == 0 || layer.plan.batch == 0)
       continue;
     int64_t offset = 0;
@@ -546,7 +667,11 @@ KernelCost cpu::recurrentCost(const KernelCall &call) {
   if (!planLayer(call, layer).isOk())
     return {};
   const auto products = static_cast<uint64_t>(productsOfStep(layer));
+  // Each step reads R anew, out of a cache: 128 bytes in a nanosecond.
+  const auto readBytes = static_cast<uint64_t>(
+      layer.plan.sequence * layer.plan.directions * layer.plan.rowBlocks *
+      layer.plan.weights * int64_t{sizeof(float)});
   return {2 * products * layer.plan.sequence *
               (layer.input + layer.plan.hidden),
-          bytesOf(call)};
+          bytesOf(call), readBytes * 100 / 128};
 }

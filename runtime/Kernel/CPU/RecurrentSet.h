@@ -40,7 +40,7 @@ inline constexpr int kMostGateParts = 2;
 
 /// Some steps of a layer, whose products W x are there. Gates lie in ONNX's
 /// order: z r h for gru, i o f c for lstm. Tiles are numbered direction, block
-/// of sequences, the last fastest.
+/// of units, block of sequences, the last fastest.
 struct RecurrentPlan {
   Cell cell;
   int64_t directions, sequence, batch, hidden, gates;
@@ -51,31 +51,44 @@ struct RecurrentPlan {
   int64_t inputDirection, inputTime, inputBatch;
   int64_t stateDirection, stateBatch;
   int64_t yDirection, yTime, yBatch;
-  int64_t rowBlock, rowBlocks; ///< Sequences of a tile.
+  int64_t rowBlock, rowBlocks;   ///< Sequences of a tile.
+  int64_t unitBlock, unitBlocks; ///< Units of a tile.
   int parts;
-  int64_t partColumns[kMostGateParts]; ///< Gates times units.
-  int64_t weights; ///< Elements of one direction's packed R.
-  int64_t scratch; ///< Elements of one tile.
-  float limit;     ///< Of the arguments of activations; infinity for none.
+  int64_t partGates[kMostGateParts];
+  /// What a tile computes of a step until it needs of the state, or of what
+  /// the candidate of a gru sees of it, units that other tiles compute.
+  int phases;
+  int64_t blockWeights; ///< Elements of the packed R of a whole block of units.
+  int64_t weights;      ///< Of one direction.
+  int64_t scratch;      ///< Elements of one tile.
+  float limit;          ///< Of the arguments of activations; infinity for none.
   bool linearBeforeReset, inputForget;
   bool isUsual; ///< Each activation is the cell's default.
   GateActivation activations[2][kMostActivations];
 };
 
 /// What the kernels take, null where it is absent. R is packed: for each
-/// direction and part [columns/64][hidden][64], the last part as wide as there
-/// are columns, zero padded to a multiple of 16. Y_h and Y_c hold the state.
+/// direction, block of units and part [columns/64][hidden][64], the last part
+/// as wide as there are columns, gates times units, zero padded to a multiple
+/// of 16. Y_h and Y_c hold the state, of which a tile reads its own units only;
+/// the others are in Y, or in what `held` has of each direction and sequence.
 struct RecurrentArguments {
   const float *inputs, *recurrence;
   const float *bias, *initialH, *initialC, *peepholes;
   const int32_t *lengths;
-  float *y, *h, *c, *scratch;
+  float *y, *h, *c, *scratch, *held;
+};
+
+/// Steps of a plan, counted from its first one, and phases of each.
+struct RecurrentRange {
+  int64_t firstStep, endStep;
+  int firstPhase, endPhase;
 };
 
 struct RecurrentKernels {
   void (*run)(const RecurrentPlan &plan, const RecurrentArguments &arguments,
-              int64_t begin, int64_t end);
-  /// Packs R, 64 columns a tile.
+              const RecurrentRange &range, int64_t begin, int64_t end);
+  /// Packs R of one block of units, 64 columns a tile.
   void (*pack)(const RecurrentPlan &plan, const float *source, float *target,
                int64_t begin, int64_t end);
 };

@@ -2,10 +2,11 @@
 //
 // The tiles of cpu.recurrent. See Vector.h for who may include it.
 //
-// A tile is some sequences in one direction. Each step multiplies their states
-// with R, of all gates at once where the cell allows it, and then computes the
-// gates a vector of units at a time. The states are results of the layer, and
-// are there when its first step begins.
+// A tile is some sequences in one direction, and all of their units, or some of
+// them where other tiles compute the others meanwhile. Each step multiplies the
+// states behind the step before, which are in Y, with R, of all gates at once
+// where the cell allows it, and then computes the gates a vector of units at a
+// time.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_RECURRENTTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_RECURRENTTILES_H
@@ -90,6 +91,7 @@ struct CellStep {
   const float *products[kMostGateParts];
   const float *bias, *peepholes; ///< Null when absent.
   float *h, *c, *held, *y;
+  int64_t firstUnit, units; ///< Those of products; all else has all units.
 
   template <bool isUsual> void rnn() const;
   template <bool isUsual> void gru() const;
@@ -99,6 +101,7 @@ struct CellStep {
 private:
   static constexpr int kCandidate = 2; ///< Of a gru.
 
+  int64_t endUnit() const { return firstUnit + units; }
   /// What W and R give to gate `gate` of `count` units from `j` on, with their
   /// biases.
   [[gnu::always_inline]] Vec fromInput(int gate, int64_t j,
@@ -111,8 +114,8 @@ private:
                                        int64_t count) const {
     const int64_t at = gate * plan.hidden + j;
     const bool isSecond = plan.cell == Cell::Gru && gate == kCandidate;
-    const float *product = isSecond ? products[1] + j : products[0] + at;
-    const Vec sum = loadFirst(product, count);
+    const float *product = isSecond ? products[1] : products[0] + gate * units;
+    const Vec sum = loadFirst(product + j - firstUnit, count);
     return bias ? sum + loadFirst(bias + plan.gates * plan.hidden + at, count)
                 : sum;
   }
@@ -146,24 +149,24 @@ private:
 };
 
 template <bool isUsual> inline void CellStep::rnn() const {
-  for (int64_t j = 0; j < plan.hidden; j += kLanes) {
-    const int64_t count = plan.hidden - j;
+  for (int64_t j = firstUnit; j < endUnit(); j += kLanes) {
+    const int64_t count = endUnit() - j;
     give(j, count, tanh<isUsual>(0, argument(0, j, count)));
   }
 }
 
 /// What the candidate of a gru sees of the state.
 template <bool isUsual> inline void CellStep::reset() const {
-  for (int64_t j = 0; j < plan.hidden; j += kLanes) {
-    const int64_t count = plan.hidden - j;
+  for (int64_t j = firstUnit; j < endUnit(); j += kLanes) {
+    const int64_t count = endUnit() - j;
     const Vec reset = sigmoid<isUsual>(0, argument(1, j, count));
     storeFirst(held + j, reset * loadFirst(h + j, count), count);
   }
 }
 
 template <bool isUsual> inline void CellStep::gru() const {
-  for (int64_t j = 0; j < plan.hidden; j += kLanes) {
-    const int64_t count = plan.hidden - j;
+  for (int64_t j = firstUnit; j < endUnit(); j += kLanes) {
+    const int64_t count = endUnit() - j;
     Vec past = fromState(kCandidate, j, count);
     if (plan.linearBeforeReset)
       past *= sigmoid<isUsual>(0, argument(1, j, count));
@@ -178,8 +181,8 @@ template <bool isUsual> inline void CellStep::gru() const {
 template <bool isUsual> inline void CellStep::lstm() const {
   enum { Input, Output, Forget, Candidate };
   enum { InputPeep, OutputPeep, ForgetPeep };
-  for (int64_t j = 0; j < plan.hidden; j += kLanes) {
-    const int64_t count = plan.hidden - j;
+  for (int64_t j = firstUnit; j < endUnit(); j += kLanes) {
+    const int64_t count = endUnit() - j;
     const Vec before = loadFirst(c + j, count);
     auto gate = [&](int index, int peep,
                     Vec cell) __attribute__((always_inline)) {
@@ -237,72 +240,107 @@ inline void multiplyPacked(const float *a, int64_t aStride, int64_t rows,
   }
 }
 
-/// Some sequences in one direction, of which the pointers are those of the
-/// first.
+/// Some units of some sequences in one direction. The pointers are those of the
+/// first sequence, of all units.
 struct RecurrentTile {
   const RecurrentPlan &plan;
   const GateActivation *activations;
   const float *inputs, *recurrence, *bias, *peepholes;
   const float *initialH, *initialC;
   const int32_t *lengths;
-  float *y, *h, *c, *scratch;
-  int64_t rows;
+  float *y, *h, *c, *held, *scratch;
+  int64_t rows, firstUnit, units;
   bool isReverse;
 
-  void run() const;
+  void run(const RecurrentRange &range) const;
 
 private:
-  void initialize(const float *source, float *target) const;
-  void runStep(int64_t time, const float *input) const;
-  template <bool isUsual> void runCells(int64_t time, const float *input) const;
-  void multiply(int part, const float *a, int64_t aStride) const;
-  template <typename Function>
-  void forActive(int64_t time, const float *input, Function &&function) const;
+  /// Where a sequence is: behind its end, at its first step, behind that.
+  enum class Progress { None, First, Further };
+  /// Sequences that are at the same one.
+  struct Rows {
+    int64_t begin, end;
+  };
 
-  bool isActive(int64_t row, int64_t time) const {
-    return !lengths || time < lengths[row];
-  }
+  Progress progressOf(int64_t row, int64_t time) const;
+  void initialize(const float *source, float *target) const;
+  void runStep(int64_t step, int phase) const;
+  template <bool isUsual>
+  void runRows(Rows some, int64_t time, const float *input, int phase,
+               bool isFirst) const;
+  void passBy(Rows some, int64_t time) const;
+  void multiply(int part, Rows some, const float *a, int64_t aStride) const;
+  void multiplyState(int part, Rows some, int64_t time, bool isFirst) const;
+  template <typename Function>
+  void forEach(Rows some, int64_t time, const float *input,
+               Function &&function) const;
+
   int64_t productStride(int part) const {
-    return roundUp(plan.partColumns[part], kPanelWidth);
+    return roundUp(plan.partGates[part] * units, kPanelWidth);
   }
-  /// The scratch memory: products of each part, then states that the candidate
-  /// of a gru sees.
+  /// The scratch memory: products of each part, and a state of zeros.
   float *products(int part) const {
     float *at = scratch;
     for (int i = 0; i < part; ++i)
       at += productStride(i) * plan.rowBlock;
     return at;
   }
-  float *held() const { return products(plan.parts); }
 };
+
+inline RecurrentTile::Progress RecurrentTile::progressOf(int64_t row,
+                                                         int64_t time) const {
+  const int64_t length = lengths ? lengths[row] : plan.sequence;
+  if (time >= length)
+    return Progress::None;
+  return time == (isReverse ? length - 1 : 0) ? Progress::First
+                                              : Progress::Further;
+}
 
 inline void RecurrentTile::initialize(const float *source,
                                       float *target) const {
   for (int64_t row = 0; row < rows; ++row) {
-    const int64_t at = row * plan.stateBatch;
-    for (int64_t j = 0; j < plan.hidden; j += kLanes) {
-      const int64_t count = plan.hidden - j;
+    const int64_t at = row * plan.stateBatch + firstUnit;
+    for (int64_t j = 0; j < units; j += kLanes) {
+      const int64_t count = units - j;
       storeFirst(target + at + j,
                  source ? loadFirst(source + at + j, count) : Vec{}, count);
     }
   }
 }
 
-inline void RecurrentTile::multiply(int part, const float *a,
+inline void RecurrentTile::multiply(int part, Rows some, const float *a,
                                     int64_t aStride) const {
   const float *b = recurrence;
   for (int i = 0; i < part; ++i)
     b += productStride(i) * plan.hidden;
-  multiplyPacked(a, aStride, rows, b, plan.hidden, productStride(part),
-                 products(part), productStride(part));
+  const int64_t stride = productStride(part);
+  multiplyPacked(a, aStride, some.end - some.begin, b, plan.hidden, stride,
+                 products(part) + some.begin * stride, stride);
+}
+
+/// The states that step `time` begins with.
+inline void RecurrentTile::multiplyState(int part, Rows some, int64_t time,
+                                         bool isFirst) const {
+  if (!isFirst) {
+    const int64_t before = isReverse ? time + 1 : time - 1;
+    return multiply(part, some,
+                    y + before * plan.yTime + some.begin * plan.yBatch,
+                    plan.yBatch);
+  }
+  if (initialH)
+    return multiply(part, some, initialH + some.begin * plan.stateBatch,
+                    plan.stateBatch);
+  // Multiplied, too: what is not finite in R shows.
+  float *zeros = products(plan.parts);
+  for (int64_t j = 0; j < plan.hidden; j += kLanes)
+    storeFirst(zeros + j, Vec{}, plan.hidden - j);
+  multiply(part, some, zeros, 0);
 }
 
 template <typename Function>
-inline void RecurrentTile::forActive(int64_t time, const float *input,
-                                     Function &&function) const {
-  for (int64_t row = 0; row < rows; ++row) {
-    if (!isActive(row, time))
-      continue;
+inline void RecurrentTile::forEach(Rows some, int64_t time, const float *input,
+                                   Function &&function) const {
+  for (int64_t row = some.begin; row < some.end; ++row) {
     CellStep step = {plan,
                      activations,
                      input + row * plan.inputBatch,
@@ -311,8 +349,10 @@ inline void RecurrentTile::forActive(int64_t time, const float *input,
                      peepholes,
                      h + row * plan.stateBatch,
                      c ? c + row * plan.stateBatch : nullptr,
-                     held() + row * plan.hidden,
-                     y + time * plan.yTime + row * plan.yBatch};
+                     held + row * plan.hidden,
+                     y + time * plan.yTime + row * plan.yBatch,
+                     firstUnit,
+                     units};
     for (int part = 0; part < plan.parts; ++part)
       step.products[part] = products(part) + row * productStride(part);
     function(step);
@@ -320,53 +360,65 @@ inline void RecurrentTile::forActive(int64_t time, const float *input,
 }
 
 template <bool isUsual>
-inline void RecurrentTile::runCells(int64_t time, const float *input) const {
+inline void RecurrentTile::runRows(Rows some, int64_t time, const float *input,
+                                   int phase, bool isFirst) const {
+  if (phase == 0)
+    multiplyState(0, some, time, isFirst);
   if (plan.cell == Cell::Rnn)
-    return forActive(time, input, [](const CellStep &s) { s.rnn<isUsual>(); });
+    return forEach(some, time, input,
+                   [](const CellStep &s) { s.rnn<isUsual>(); });
   if (plan.cell == Cell::Lstm)
-    return forActive(time, input, [](const CellStep &s) { s.lstm<isUsual>(); });
-  if (plan.linearBeforeReset) {
-    multiply(1, h, plan.stateBatch);
-  } else {
-    forActive(time, input, [](const CellStep &s) { s.reset<isUsual>(); });
-    multiply(1, held(), plan.hidden);
-  }
-  forActive(time, input, [](const CellStep &s) { s.gru<isUsual>(); });
-}
-
-inline void RecurrentTile::runStep(int64_t time, const float *input) const {
-  bool isAny = false;
-  for (int64_t row = 0; row < rows; ++row) {
-    if (isActive(row, time)) {
-      isAny = true;
-      continue;
-    }
-    float *past = y + time * plan.yTime + row * plan.yBatch;
-    for (int64_t j = 0; j < plan.hidden; j += kLanes)
-      storeFirst(past + j, Vec{}, plan.hidden - j);
-  }
-  if (!isAny)
-    return;
-  multiply(0, h, plan.stateBatch);
-  if (plan.isUsual)
-    runCells<true>(time, input);
+    return forEach(some, time, input,
+                   [](const CellStep &s) { s.lstm<isUsual>(); });
+  if (plan.linearBeforeReset)
+    multiplyState(1, some, time, isFirst);
+  else if (phase == 0)
+    return forEach(some, time, input,
+                   [](const CellStep &s) { s.reset<isUsual>(); });
   else
-    runCells<false>(time, input);
+    multiply(1, some, held + some.begin * plan.hidden, plan.hidden);
+  forEach(some, time, input, [](const CellStep &s) { s.gru<isUsual>(); });
 }
 
-inline void RecurrentTile::run() const {
-  if (plan.firstStep == 0) {
+/// What is behind the end of a sequence is zero.
+inline void RecurrentTile::passBy(Rows some, int64_t time) const {
+  for (int64_t row = some.begin; row < some.end; ++row) {
+    float *past = y + time * plan.yTime + row * plan.yBatch + firstUnit;
+    for (int64_t j = 0; j < units; j += kLanes)
+      storeFirst(past + j, Vec{}, units - j);
+  }
+}
+
+inline void RecurrentTile::runStep(int64_t step, int phase) const {
+  const int64_t all = plan.firstStep + step;
+  const int64_t time = isReverse ? plan.sequence - 1 - all : all;
+  // W x of these steps lie in the order of time.
+  const float *input =
+      inputs + (isReverse ? plan.steps - 1 - step : step) * plan.inputTime;
+  for (Rows some = {0, 0}; some.end < rows; some.begin = some.end) {
+    const Progress progress = progressOf(some.begin, time);
+    do
+      ++some.end;
+    while (some.end < rows && progressOf(some.end, time) == progress);
+    const bool isFirst = progress == Progress::First;
+    if (progress == Progress::None)
+      passBy(some, time);
+    else if (plan.isUsual)
+      runRows<true>(some, time, input, phase, isFirst);
+    else
+      runRows<false>(some, time, input, phase, isFirst);
+  }
+}
+
+inline void RecurrentTile::run(const RecurrentRange &range) const {
+  if (plan.firstStep + range.firstStep == 0 && range.firstPhase == 0) {
     initialize(initialH, h);
     if (c)
       initialize(initialC, c);
   }
-  for (int64_t i = 0; i < plan.steps; ++i) {
-    const int64_t step = plan.firstStep + i;
-    // W x of these steps lie in the order of time.
-    const int64_t place = isReverse ? plan.steps - 1 - i : i;
-    runStep(isReverse ? plan.sequence - 1 - step : step,
-            inputs + place * plan.inputTime);
-  }
+  for (int64_t step = range.firstStep; step < range.endStep; ++step)
+    for (int phase = range.firstPhase; phase < range.endPhase; ++phase)
+      runStep(step, phase);
 }
 
 /// Offsets of null pointers are null.
@@ -375,17 +427,19 @@ template <typename T> inline T *offsetBy(T *pointer, int64_t offset) {
 }
 
 void runRecurrent(const RecurrentPlan &plan, const RecurrentArguments &all,
-                  int64_t begin, int64_t end) {
+                  const RecurrentRange &range, int64_t begin, int64_t end) {
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t direction = tile / plan.rowBlocks;
     const int64_t row = tile % plan.rowBlocks * plan.rowBlock;
+    const int64_t block = tile / plan.rowBlocks % plan.unitBlocks;
+    const int64_t direction = tile / plan.rowBlocks / plan.unitBlocks;
+    const int64_t unit = block * plan.unitBlock;
     const int64_t state =
         direction * plan.stateDirection + row * plan.stateBatch;
     RecurrentTile{
         plan,
         plan.activations[direction],
         all.inputs + direction * plan.inputDirection + row * plan.inputBatch,
-        all.recurrence + direction * plan.weights,
+        all.recurrence + direction * plan.weights + block * plan.blockWeights,
         offsetBy(all.bias, direction * 2 * plan.gates * plan.hidden),
         offsetBy(all.peepholes, direction * 3 * plan.hidden),
         offsetBy(all.initialH, state),
@@ -394,11 +448,14 @@ void runRecurrent(const RecurrentPlan &plan, const RecurrentArguments &all,
         all.y + direction * plan.yDirection + row * plan.yBatch,
         all.h + state,
         offsetBy(all.c, state),
+        all.held + (direction * plan.batch + row) * plan.hidden,
         all.scratch + tile * plan.scratch,
         least(plan.rowBlock, plan.batch - row),
+        unit,
+        least(plan.unitBlock, plan.hidden - unit),
         plan.startsReverse || direction == 1,
     }
-        .run();
+        .run(range);
   }
 }
 
@@ -407,7 +464,7 @@ void packRecurrence(const RecurrentPlan &plan, const float *source,
   int64_t tile = 0;
   for (int64_t direction = 0; direction < plan.directions; ++direction)
     for (int part = 0; part < plan.parts; ++part) {
-      const int64_t columns = plan.partColumns[part];
+      const int64_t columns = plan.partGates[part] * plan.hidden;
       const int64_t padded = roundUp(columns, kPanelWidth);
       for (int64_t column = 0; column < padded;
            column += kPackedColumns, ++tile) {

@@ -24,6 +24,7 @@ struct LayerCase {
   std::string direction = "forward";
   bool batchFirst = false, bias = true, lengths = false, initial = false,
        peepholes = false, isPacked = true;
+  int64_t packing = 2; ///< Where it is.
   std::string activations = "";
   std::vector<double> alphas = {}, betas = {};
   double clip = 0;
@@ -34,7 +35,7 @@ struct LayerCase {
   size_t results() const { return cell == "lstm" ? 3 : 2; }
   std::string text() const {
     std::string text = cell + " " + direction + " " + activations;
-    for (int64_t size : {steps, batch, input, hidden})
+    for (int64_t size : {steps, batch, input, hidden, packing})
       text += " " + std::to_string(size);
     for (bool flag : {batchFirst, bias, lengths, initial, peepholes, isPacked,
                       linearBeforeReset, inputForget})
@@ -144,7 +145,7 @@ std::vector<std::vector<float>> Layer::reference() const {
 /// Replaces weights by packed ones.
 void Layer::pack() {
   const LibraryEntry *entry = lookupLibraryEntry("cpu.recurrent");
-  attributes.set("packed_w", int64_t{1});
+  attributes.set("packed_w", c.packing);
   std::vector<GuardedBuffer> packed;
   for (size_t operand : {1, 2}) {
     const size_t bytes = entry->packedBytes(call(), operand);
@@ -310,7 +311,37 @@ TEST(RecurrentTest, SeveralParts) {
 // More terms than are summed at a time.
 TEST(RecurrentTest, WideStates) {
   for (const char *cell : kCells)
-    expectReference({cell, 2, 1, 3, 520});
+    for (int64_t packing : {1, 2}) {
+      LayerCase c{cell, 2, 1, 3, 520};
+      c.packing = packing;
+      expectReference(c);
+    }
+}
+
+// Units that threads share, of each step; the last block has few of them.
+TEST(RecurrentTest, SharedUnits) {
+  Random random(11);
+  auto flip = [&] { return random.below(2) == 1; };
+  constexpr int64_t few[] = {195, 208, 320}, many[] = {363, 384, 420};
+  constexpr int64_t batches[] = {1, 2, 7, 50};
+  for (const char *cell : kCells)
+    for (int turn = 0; turn < 8; ++turn) {
+      const bool isWide = std::string(cell) == "rnn";
+      LayerCase c{cell,
+                  1 + random.below(4),
+                  batches[random.below(4)],
+                  5,
+                  (isWide ? many : few)[random.below(3)],
+                  kDirections[random.below(3)]};
+      c.batchFirst = flip();
+      c.bias = flip();
+      c.lengths = flip();
+      c.initial = flip();
+      c.peepholes = flip();
+      c.linearBeforeReset = flip();
+      c.inputForget = flip();
+      expectReference(c);
+    }
 }
 
 TEST(RecurrentTest, Activations) {
@@ -439,8 +470,8 @@ TEST(RecurrentTest, RefusesOtherCalls) {
   };
   EXPECT_EQ(set("cell", "qrnn"),
             "expected attribute 'cell' to be rnn, gru or lstm, got 'qrnn'");
-  EXPECT_EQ(set("packed_w", int64_t{2}),
-            "expected attribute 'packed_w' to be 0 or 1, got 2");
+  EXPECT_EQ(set("packed_w", int64_t{3}),
+            "expected attribute 'packed_w' to be 0, 1 or 2, got 3");
   EXPECT_NE(set("size", int64_t{2}).find("got 'size'"), std::string::npos);
   EXPECT_EQ(set("hidden_size", int64_t{6}),
             "operand 2: expected dimension 2 to be 6, got 5");

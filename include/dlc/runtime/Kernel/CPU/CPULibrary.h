@@ -111,13 +111,16 @@
 //   p?), outputs y, y_h and with cells y_c, then a workspace
 //   The layer of a Graph operation, with its attributes and shapes.
 //   cell                "rnn", "gru" or "lstm": the operation
-//   packed_w            1: w and r hold what pack(call, 1) and pack(call, 2)
+//   packed_w            2: w and r hold what pack(call, 1) and pack(call, 2)
 //                       wrote, for each direction [N/64][K][64], the last part
 //                       as wide as there are columns, zero padded to a multiple
 //                       of 16; of N gates times units and K inputs, and of r K
 //                       units; the candidate of a gru follows the other gates
-//                       of r by itself. packed_shape and packed_shape_2 hold
-//                       their shapes before packing.
+//                       of r by itself. Where threads share the units of a
+//                       step, r is that of each 64 units after the other.
+//                       packed_shape and packed_shape_2 hold their shapes
+//                       before packing.
+//                       1: r has all units at once, of older artifacts
 //   sequence_lens is i32; check() says whether its values fit. Inputs and units
 //   are at least one.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
