@@ -169,9 +169,9 @@ static bool sharesUnits(const RecurrentPlan &plan) {
 }
 
 /// Sequences of a tile: enough tiles for 16 workers, but R is read once for
-/// each of them, and fewer than three rows wait for it.
+/// each of them, and a single row waits for it.
 static void planGrid(RecurrentPlan &plan, bool packsBlocks) {
-  constexpr int64_t wantedTiles = 16, fewestRows = 3, mostRows = 48;
+  constexpr int64_t wantedTiles = 16, fewestRows = 2, mostRows = 48;
   const bool shares = packsBlocks && sharesUnits(plan);
   plan.unitBlock = shares ? kPackedColumns : plan.hidden;
   plan.unitBlocks = ceilDiv(plan.hidden, plan.unitBlock);
