@@ -49,6 +49,8 @@ struct Tap {
 
 /// Windows of more taps than this are not written out.
 static constexpr int64_t kMaxTaps = 25;
+/// Windows of more taps are separated where that makes less of them.
+static constexpr int64_t kMostJointTaps = 16;
 
 template <typename Op> static std::optional<Windows> windowsOf(Op op) {
   Windows windows;
@@ -433,8 +435,8 @@ static SmallVector<Value> reduceImage(Op op, OpBuilder &builder) {
                          /*keepdims=*/true)};
 }
 
-/// More taps than are written out, over several dimensions: a window of k * k
-/// is one of k of windows of k, which are 2k taps.
+/// Many taps over several dimensions: a window of k * k is one of k of windows
+/// of k, which are 2k taps.
 template <typename Op> static bool isWorthSeparating(Op op) {
   int64_t taps = 1, widest = 1;
   for (int64_t extent : op.getKernelShape()) {
@@ -443,7 +445,7 @@ template <typename Op> static bool isWorthSeparating(Op op) {
       return true;
     widest = std::max(widest, extent);
   }
-  return taps > kMaxTaps && taps > widest;
+  return taps > kMostJointTaps && taps > widest;
 }
 
 /// The operation along one spatial dimension after the other.

@@ -51,12 +51,18 @@ std::optional<SmallVector<ResizedAxis>> dlc::graph::resizedBy(ResizeOp op) {
   return resized;
 }
 
-/// `to / from` when that is a whole number and the scale; else 0.
-static int64_t wholeFactor(const ResizedAxis &along) {
+int64_t dlc::graph::wholeFactor(const ResizedAxis &along) {
   if (along.from == 0 || along.to % along.from != 0)
     return 0;
   int64_t factor = along.to / along.from;
   return along.scale == static_cast<double>(factor) ? factor : 0;
+}
+
+int64_t dlc::graph::phasesOf(ResizeOp op, const ResizedAxis &along) {
+  int64_t factor = wholeFactor(along);
+  bool isPhased = op.getCoordinateTransformationMode() != "align_corners" &&
+                  factor && factor <= kMostPhases;
+  return isPhased ? factor : kMostPhases + 1;
 }
 
 bool dlc::graph::isRepetition(ResizeOp op, ArrayRef<ResizedAxis> resized) {
@@ -125,19 +131,7 @@ void ResizeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The operand's coordinate for result element `at`, with one half added where
-/// elements have centres: scale, then offset.
 namespace {
-struct Coordinates {
-  bool hasCentres = false;
-  double divisor = 1; ///< Of the place in the result.
-  double offset = 0;
-
-  double at(double place) const {
-    return (place + (hasCentres ? 0.5 : 0)) / divisor + offset;
-  }
-};
-
 /// An element that a result is made of, along one axis.
 struct Tap {
   Index place;
@@ -150,9 +144,8 @@ struct MovingTap {
 };
 } // namespace
 
-/// Nullopt for the ways that are not written out here.
-static std::optional<Coordinates> coordinatesOf(ResizeOp op,
-                                                const ResizedAxis &along) {
+std::optional<Coordinates> dlc::graph::coordinatesOf(ResizeOp op,
+                                                     const ResizedAxis &along) {
   StringRef mode = op.getCoordinateTransformationMode();
   auto input = static_cast<double>(along.from);
   double output = along.scale * input; // May be fractional.
@@ -293,9 +286,6 @@ static SmallVector<MovingTap> movingTaps(ElementReader &reader, ResizeOp op,
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
-
-/// More variants of a loop than this are not written out.
-static constexpr int64_t kMaxPhases = 4;
 
 namespace {
 
@@ -459,10 +449,7 @@ Value ResizedElement::build() {
         std::max(along.from, along.to) > INT32_MAX)
       return reader.fail("coordinates of " +
                          op.getCoordinateTransformationMode());
-    bool isPhased = op.getCoordinateTransformationMode() != "align_corners" &&
-                    wholeFactor(along) && wholeFactor(along) <= kMaxPhases;
-    phases = isPhased ? phases * wholeFactor(along) : kMaxPhases + 1;
-    phases = std::min(phases, kMaxPhases + 1);
+    phases = std::min(phases * phasesOf(op, along), kMostPhases + 1);
     resized.push_back(along);
     coordinates.push_back(*places);
   }
@@ -475,7 +462,7 @@ Value ResizedElement::build() {
   if (resized.size() > most)
     return reader.fail("more than " + Twine(most) +
                        " dimensions that are resized");
-  if (mode == "linear" && phases <= kMaxPhases)
+  if (mode == "linear" && phases <= kMostPhases)
     return phased(resized);
   return moving(resized);
 }

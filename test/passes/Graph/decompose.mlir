@@ -191,3 +191,32 @@ func.func @doubled_channels(%x: tensor<1x8x8x8xf32>, %w: tensor<16x1x3x3xf32>) -
   %y = graph.conv %x, %w {group = 8 : i64} : (tensor<1x8x8x8xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x6x6xf32>
   return %y : tensor<1x16x6x6xf32>
 }
+
+// -----
+
+// Rows by two constant places and weights of each element, while there are few,
+// then columns.
+// CHECK-LABEL: func @enlarged
+// CHECK: graph.gather %{{.*}} {axis = 3 : i64} : (tensor<1x21x9x9xf32>, tensor<72xi64>) -> tensor<1x21x9x72xf32>
+// CHECK: graph.gather %{{.*}} {axis = 3 : i64} : (tensor<1x21x9x9xf32>, tensor<72xi64>) -> tensor<1x21x9x72xf32>
+// CHECK: graph.resize %{{.*}} {axes = array<i64: 2>, {{.*}}} : (tensor<1x21x9x72xf32>, none, none, tensor<1xi64>) -> tensor<1x21x72x72xf32>
+func.func @enlarged(%x: tensor<1x21x9x9xf32>) -> tensor<1x21x72x72xf32> {
+  %none = graph.none : none
+  %sizes = graph.constant dense<72> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {mode = "linear", axes = array<i64: 2, 3>} : (tensor<1x21x9x9xf32>, none, none, tensor<2xi64>) -> tensor<1x21x72x72xf32>
+  return %y : tensor<1x21x72x72xf32>
+}
+
+// -----
+
+// What becomes smaller comes first; channels that may lie in blocks have the
+// same weights.
+// CHECK-LABEL: func @stretched
+// CHECK: graph.resize %{{.*}} {axes = array<i64: 2>, {{.*}}tensor<1x32x3x9xf32>
+// CHECK: graph.resize %{{.*}} {axes = array<i64: 3>, {{.*}}tensor<1x32x3x72xf32>
+func.func @stretched(%x: tensor<1x32x9x9xf32>) -> tensor<1x32x3x72xf32> {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[3, 72]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {mode = "linear", axes = array<i64: 2, 3>} : (tensor<1x32x9x9xf32>, none, none, tensor<2xi64>) -> tensor<1x32x3x72xf32>
+  return %y : tensor<1x32x3x72xf32>
+}

@@ -8,6 +8,7 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def ResizeOp : Graph_Op<"resize", "Opaque", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {

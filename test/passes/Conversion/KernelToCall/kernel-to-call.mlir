@@ -120,7 +120,7 @@ kernel.func @read_twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // A layer with both of its weights packed; it has all of its results, and what
 // is absent stays so.
-// CHECK: kernel.library @lstm "cpu.recurrent" {{{.*}}cell = "lstm", {{.*}}direction = "reverse", hidden_size = 4 : i64, {{.*}}packed_shape = array<i64: 1, 16, 3>, packed_shape_2 = array<i64: 1, 16, 4>, packed_w = 1 : i64} workspace(
+// CHECK: kernel.library @lstm "cpu.recurrent" {{{.*}}cell = "lstm", {{.*}}direction = "reverse", hidden_size = 4 : i64, {{.*}}packed_shape = array<i64: 1, 16, 3>, packed_shape_2 = array<i64: 1, 16, 4>, packed_w = 2 : i64} workspace(
 // CHECK-SAME: (tensor<5x2x3xf32>, tensor<48xf32>, tensor<64xf32>, none, tensor<2xi32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
 kernel.func @lstm(%x: tensor<5x2x3xf32>, %w: tensor<1x16x3xf32> {kernel.constant}, %r: tensor<1x16x4xf32> {kernel.constant}, %none: none, %lengths: tensor<2xi32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>) {
   %y, %h, %c = graph.lstm %x, %w, %r, %none, %lengths, %none, %none, %none {direction = "reverse", hidden_size = 4 : i64} : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, none, tensor<2xi32>, none, none, none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
