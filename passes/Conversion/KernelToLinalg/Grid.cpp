@@ -227,11 +227,40 @@ Planner::Outcome Planner::dropGridDim(unsigned dim) {
   return Outcome::Retry;
 }
 
+/// Dimensions behind `dropped` and those of the grid are its next ones, as long
+/// as tiles are large; of the innermost one, rows of vectors.
+void Planner::addInnerDims(unsigned dropped) {
+  constexpr int64_t leastRow = 64;
+  ArrayRef<int64_t> shape = gridShape();
+  const int64_t all = ShapedType::getNumElements(shape);
+  const int64_t tile = tileElements(all);
+  int64_t left = all;
+  for (auto [dim, block] : llvm::zip_equal(gridDims, gridBlocks)) {
+    left = left / shape[dim] * block;
+    dropped = std::max(dropped, dim);
+  }
+  for (unsigned dim = dropped + 1; dim < shape.size() && left > tile; ++dim) {
+    const int64_t least = dim + 1 < shape.size() ? 1 : leastRow;
+    const int64_t others = left / shape[dim];
+    const int64_t block = divisorOf(shape[dim], std::max(least, tile / others));
+    if (block == shape[dim] || block < least)
+      continue;
+    gridDims.push_back(dim);
+    gridBlocks.push_back(block);
+    left = others * block;
+  }
+}
+
 /// A tile takes the blocks of a dimension that is to be cut into such; one that
 /// is to be cut at a place is no grid.
 Planner::Outcome Planner::cutGridDim(const graph::LoopSplit &split) {
-  if (!split.isFactor || split.at == plan.grid[split.loop])
-    return dropGridDim(split.loop);
+  if (!split.isFactor || split.at == plan.grid[split.loop]) {
+    const unsigned dropped = gridDims[split.loop];
+    dropGridDim(split.loop);
+    if (stored.empty())
+      addInnerDims(dropped);
+    return Outcome::Retry;
+  }
   gridBlocks[split.loop] *= split.at;
   return Outcome::Retry;
 }

@@ -82,6 +82,7 @@ private:
   Outcome orderStages();
   Outcome checkScratch();
   Outcome dropGridDim(unsigned dim);
+  void addInnerDims(unsigned dropped);
   Outcome cutGridDim(const graph::LoopSplit &split);
   Outcome fail(const llvm::Twine &why);
   void findInPlace();

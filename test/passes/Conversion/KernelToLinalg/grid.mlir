@@ -67,3 +67,17 @@ func.func @step(%x: tensor<1x1x1024xf32> {graph.name = "x"}, %before: tensor<1x8
   %k = graph.concat %before, %1 {axis = 2 : i64} : (tensor<1x8x256x64xf32>, tensor<1x8x1x64xf32>) -> tensor<1x8x257x64xf32>
   return %q, %k : tensor<1x8x1x64xf32>, tensor<1x8x257x64xf32>
 }
+
+// Where the dimensions that tiles would be are cut, inner ones are the grid:
+// rows of an image, and parts of the last dimension.
+// CHECK: kernel.func @{{.*}}memref<1x64x64x64xf32>{{.*}} attributes {grid = array<i64: 64>,
+func.func @small_images(%a: tensor<1x64x64x64xf32> {graph.name = "a"}, %b: tensor<1x64x64x64xf32> {graph.name = "b"}) -> (tensor<1x128x64x64xf32> {graph.name = "y"}) {
+  %y = graph.concat %a, %b {axis = 1 : i64} : (tensor<1x64x64x64xf32>, tensor<1x64x64x64xf32>) -> tensor<1x128x64x64xf32>
+  return %y : tensor<1x128x64x64xf32>
+}
+// CHECK: kernel.func @{{.*}}memref<128x4096xf32>{{.*}} attributes {grid = array<i64: 64>,
+// CHECK: memref.subview %{{.*}} [128, 64] [1, 1]
+func.func @long_rows(%a: tensor<128x4096xf32> {graph.name = "a"}, %b: tensor<128x4096xf32> {graph.name = "b"}) -> (tensor<256x4096xf32> {graph.name = "y"}) {
+  %y = graph.concat %a, %b {axis = 0 : i64} : (tensor<128x4096xf32>, tensor<128x4096xf32>) -> tensor<256x4096xf32>
+  return %y : tensor<256x4096xf32>
+}
