@@ -413,12 +413,22 @@ LaunchCounts Compilation::launches() const {
   if (!state->module)
     return counts;
   SymbolTable symbols(*state->module);
+  auto isDynamicFloat = [](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor && !tensor.hasStaticShape() &&
+           tensor.getElementType().isF32();
+  };
   state->module->walk([&](plan::LaunchOp launch) {
     ++counts.all;
     auto library = symbols.lookup<kernel::LibraryOp>(launch.getKernel());
     StringRef entry = library ? library.getEntry() : "";
-    if (entry.consume_front("reference."))
-      ++counts.byReferenceKernel[entry.str()];
+    if (!entry.consume_front("reference."))
+      return;
+    bool isOfShapes =
+        rt::lookupEntryOfOperation(entry.str()) &&
+        llvm::any_of(library.getFunctionType().getResults(), isDynamicFloat);
+    ++(isOfShapes ? counts.byLibraryOfShapes
+                  : counts.byReferenceKernel)[entry.str()];
   });
   return counts;
 }

@@ -385,6 +385,10 @@ Status LaunchBuilder::buildReference() {
   for (int32_t argument : arguments.subspan(record.inputCount))
     isStatic &= state.values[argument].isStatic;
   record.kind = isStatic ? LaunchKind::Reference : LaunchKind::Dynamic;
+  if (!isStatic)
+    if (const LibraryEntry *entry =
+            options.findEntryOfOperation(record.operation->name))
+      state.dynamicEntries.emplace(&record - state.launches.data(), entry);
   return Status::ok();
 }
 

@@ -208,6 +208,46 @@ Status Execution::State::checkAllocated(const LaunchRecord &record) {
   return Status::ok();
 }
 
+/// The call of a library that computes the launch in the lane's tensors; null
+/// where there is none, or shapes of results depend on data.
+const DynamicCall *Execution::State::findCall(const LaunchRecord &record,
+                                              const Lane &lane) {
+  const size_t launch = &record - program.launches.data();
+  auto entry = program.dynamicEntries.find(launch);
+  if (entry == program.dynamicEntries.end() || !checkAllocated(record).isOk())
+    return nullptr;
+  return dynamicCalls.at(launch).find(
+      *entry->second, record.operation->name,
+      std::span(lane.inputTensors).first(record.inputCount),
+      std::span(lane.outputTensors)
+          .first(record.argumentCount - record.inputCount),
+      *record.attributes);
+}
+
+Status Execution::State::runCall(const DynamicCall &call,
+                                 const LaunchRecord &record, Lane &lane) {
+  lane.callArguments.clear();
+  for (int32_t value : program.argumentsOf(record))
+    lane.callArguments.push_back(value < 0 ? nullptr : addresses[value]);
+  Allocation workspace;
+  if (call.workspaceBytes) {
+    Result<Allocation> block = pool->allocate(call.workspaceBytes);
+    if (!block.isOk())
+      return std::move(block.status());
+    workspace = std::move(*block);
+    lane.callArguments.push_back(workspace.data());
+  }
+  void *const *arguments = lane.callArguments.data();
+  DLC_RETURN_IF_ERROR(call.kernel->check(arguments));
+  for (const PreparedKernel *kernel = call.kernel.get(); kernel;
+       kernel = kernel->next())
+    overTiles(kernel->tiles(), call.nanoseconds, lane,
+              [&](int64_t begin, int64_t end) {
+                kernel->run(arguments, begin, end);
+              });
+  return Status::ok();
+}
+
 Status Execution::State::computeDynamic(const LaunchRecord &record,
                                         Lane &lane) {
   std::vector<TensorType> results;
@@ -220,6 +260,8 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
       return std::move(status).withContext("result " + std::to_string(i));
   }
   fillTensors(record, lane);
+  if (const DynamicCall *call = findCall(record, lane))
+    return runCall(*call, record, lane);
   DLC_RETURN_IF_ERROR(compute(record, lane));
   return checkAllocated(record);
 }

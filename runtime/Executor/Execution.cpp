@@ -180,11 +180,14 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
     count = std::min(options.streamThreads ? options.streamThreads : UINT_MAX,
                      program.streamCount);
   lanes.resize(count);
+  for (const auto &[launch, entry] : program.dynamicEntries)
+    dynamicCalls[launch];
   for (Lane &lane : lanes) {
     lane.state = this;
     lane.index = &lane - lanes.data();
     lane.inputTensors.resize(program.mostArguments);
     lane.outputTensors.resize(program.mostArguments);
+    lane.callArguments.reserve(program.mostArguments + 1);
     lane.allocateResult = [&lane](size_t index,
                                   std::span<const int64_t> shape) {
       return allocateForResult(lane, index, shape);
@@ -216,7 +219,9 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   dynamicOutputs.resize(program.outputs.size());
   isBoundElsewhere.resize(program.outputs.size());
   unboundInputs = program.inputs.size();
-  if (program.statistics.dynamicValues && program.parts.empty()) {
+  const bool usesPool =
+      program.statistics.dynamicValues || !program.dynamicEntries.empty();
+  if (usesPool && program.parts.empty()) {
     pool = createPooledManager(Context::cpu(), createHostSource(),
                                {.keptBytes = keptPoolBytes, .caches = 1});
     if (!pool)
@@ -418,19 +423,6 @@ const Program &Execution::program() const { return state->owner; }
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
-
-/// Calls `tile` over the grid of `launch`, on the workers when that pays.
-template <typename Function>
-void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
-                                 const Lane &lane, Function &&tile) {
-  if (!workers || nanoseconds < WorkerPool::shareAbove || tiles <= 1)
-    return tile(int64_t(0), tiles);
-  uint64_t idleFrom = 0;
-  workers->parallelFor(tiles, nanoseconds, tile,
-                       observer ? &idleFrom : nullptr);
-  if (idleFrom) [[unlikely]]
-    observer->onWait(lane.index, idleFrom, nowNanoseconds());
-}
 
 void Execution::State::copyBytes(void *target, const void *source, size_t bytes,
                                  const Lane &lane) {

@@ -7,6 +7,7 @@
 #define DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 
 #include "BatchExecution.h"
+#include "DynamicCalls.h"
 #include "PaddedPorts.h"
 #include "PortEnds.h"
 #include "ProgramState.h"
@@ -96,7 +97,7 @@ struct Execution::State {
   PageBuffer ownedOutputs;          ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
-  StorageManagerPtr pool;                    ///< Null when no value is dynamic.
+  StorageManagerPtr pool;                    ///< Null where nothing is dynamic.
 
   /// Of each value; null while it has no memory.
   std::vector<void *> addresses;
@@ -116,6 +117,8 @@ struct Execution::State {
   PortEnds portEnds;                ///< Without ends unless they are told.
   PortListener *listener = nullptr; ///< Of the run in progress.
   bool hasRun = false;              ///< The last run succeeded.
+  /// By the numbers of launches; not changed in itself by a run.
+  std::unordered_map<size_t, DynamicCalls> dynamicCalls;
   DeviceRun deviceRun;
   PartExecutions parts; ///< Of the programs that this one runs.
   /// Of a program for a batch of any size, what runs it; else null.
@@ -133,6 +136,7 @@ private:
     const LaunchRecord *computing = nullptr;
     Status allocationStatus;
     std::vector<TensorView> inputTensors, outputTensors;
+    std::vector<void *> callArguments; ///< Of a library, with a workspace.
     ref::ComputeContext::Allocator allocateResult;
   };
 
@@ -169,6 +173,9 @@ private:
   Status compute(const LaunchRecord &record, Lane &lane);
   Status computeReference(const LaunchRecord &record, Lane &lane);
   Status computeDynamic(const LaunchRecord &record, Lane &lane);
+  const DynamicCall *findCall(const LaunchRecord &record, const Lane &lane);
+  Status runCall(const DynamicCall &call, const LaunchRecord &record,
+                 Lane &lane);
   Status inferResults(const LaunchRecord &record,
                       std::vector<TensorType> &results);
   Status prepareResult(uint32_t value, const TensorType &inferred);
@@ -196,6 +203,19 @@ private:
   std::shared_ptr<WorkerPool> laneThreads;
   std::unique_ptr<TaskGraphRunner> runner;
 };
+
+/// Calls `tile` over the grid of `launch`, on the workers when that pays.
+template <typename Function>
+void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
+                                 const Lane &lane, Function &&tile) {
+  if (!workers || nanoseconds < WorkerPool::shareAbove || tiles <= 1)
+    return tile(int64_t(0), tiles);
+  uint64_t idleFrom = 0;
+  workers->parallelFor(tiles, nanoseconds, tile,
+                       observer ? &idleFrom : nullptr);
+  if (idleFrom) [[unlikely]]
+    observer->onWait(lane.index, idleFrom, nowNanoseconds());
+}
 
 /// The first run of a segment is as it is, so that what fails is known by its
 /// name; the second is recorded, and those to come are one piece of work.

@@ -231,6 +231,9 @@ struct Program::State {
   std::vector<uint32_t> released;
   std::vector<LaunchNames> names;
   std::vector<std::unique_ptr<PreparedKernel>> prepared;
+  /// Of dynamic launches that a library computes as well: its entry, by their
+  /// numbers.
+  std::unordered_map<size_t, const LibraryEntry *> dynamicEntries;
   std::vector<Port> inputs, outputs;
   std::vector<uint32_t> inputValues, outputValues;
   /// Of each input: the output that updates it.

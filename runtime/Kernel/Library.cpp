@@ -5,6 +5,8 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 #include "dlc/runtime/Kernel/CUDA/CUDALibrary.h"
 
+#include <algorithm>
+
 using namespace dlc::rt;
 
 /// Every library of this build; a new one adds its entries here.
@@ -13,10 +15,24 @@ static constexpr std::span<const LibraryEntry> (*libraries[])() = {
     cuda::libraryEntries,
 };
 
-const LibraryEntry *dlc::rt::lookupLibraryEntry(std::string_view name) {
+template <typename Predicate>
+static const LibraryEntry *findEntry(Predicate isWanted) {
   for (auto entriesOf : libraries)
     for (const LibraryEntry &entry : entriesOf())
-      if (entry.name == name)
+      if (isWanted(entry))
         return &entry;
   return nullptr;
+}
+
+const LibraryEntry *dlc::rt::lookupLibraryEntry(std::string_view name) {
+  return findEntry(
+      [&](const LibraryEntry &entry) { return entry.name == name; });
+}
+
+const LibraryEntry *
+dlc::rt::lookupEntryOfOperation(std::string_view operation) {
+  return findEntry([&](const LibraryEntry &entry) {
+    return std::ranges::find(entry.operations, operation) !=
+           entry.operations.end();
+  });
 }

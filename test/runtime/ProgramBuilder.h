@@ -131,6 +131,15 @@ public:
     program.kernels[kernel]->attributes.push_back(std::move(attribute));
   }
 
+  void setString(int kernel, const std::string &name,
+                 const std::string &value) {
+    auto attribute = std::make_unique<abi::AttributeT>();
+    attribute->name = name;
+    attribute->kind = abi::AttributeKind::String;
+    attribute->s = value;
+    program.kernels[kernel]->attributes.push_back(std::move(attribute));
+  }
+
   int object(std::span<const std::byte> bytes,
              std::vector<std::string> features = {}) {
     auto variant = std::make_unique<abi::ObjectVariantT>();

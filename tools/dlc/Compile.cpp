@@ -81,18 +81,24 @@ static void printNotes(const Compilation &compilation) {
                  "%zu are modelled\n",
                  tuned.known, tuned.measured, tuned.missing);
   LaunchCounts launches = compilation.launches();
-  size_t slow = 0;
-  std::string operators;
-  for (const auto &[name, count] : launches.byReferenceKernel) {
-    slow += count;
-    operators += (operators.empty() ? "" : ", ") + name + " (" +
-                 std::to_string(count) + ")";
-  }
-  if (slow)
-    std::fprintf(stderr,
-                 "note: %zu of %zu launches run as Reference kernels, which "
-                 "are slow for large tensors: %s; --remarks says why\n",
-                 slow, launches.all, operators.c_str());
+  auto tell = [&](const std::map<std::string, size_t> &counts,
+                  const char *format) {
+    size_t all = 0;
+    std::string operators;
+    for (const auto &[name, count] : counts) {
+      all += count;
+      operators += (operators.empty() ? "" : ", ") + name + " (" +
+                   std::to_string(count) + ")";
+    }
+    if (all)
+      std::fprintf(stderr, format, all, launches.all, operators.c_str());
+  };
+  tell(launches.byReferenceKernel,
+       "note: %zu of %zu launches run as Reference kernels, which are slow for "
+       "large tensors: %s; --remarks says why\n");
+  tell(launches.byLibraryOfShapes,
+       "note: %zu of %zu launches take library kernels once their shapes are "
+       "known: %s\n");
 }
 
 /// The phase to stop at; throws a Failure when the options contradict it.

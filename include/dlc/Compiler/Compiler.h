@@ -143,6 +143,9 @@ struct LaunchCounts {
   size_t all = 0;
   /// Those of Reference kernels, which are slow, by operator ("resize").
   std::map<std::string, size_t> byReferenceKernel;
+  /// Those of shapes that are found while running, for which a library's call is
+  /// made ready then, where it takes them.
+  std::map<std::string, size_t> byLibraryOfShapes;
 };
 
 /// A target: the part for the host ("host" where it says nothing of it) and the

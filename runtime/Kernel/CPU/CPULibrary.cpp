@@ -80,6 +80,16 @@ static constexpr float kRoundedBound = 0x1.01p-7f + kSumBound;
 
 static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
+static constexpr std::string_view products[] = {"matmul"};
+static constexpr std::string_view convolutions[] = {"conv"};
+static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
+
+/// A product has no attributes.
+static bool matmulFromOperation(std::string_view, const KernelCall &,
+                                Attributes &) {
+  return true;
+}
+
 static constexpr LibraryEntry entries[] = {
     {.name = "cpu.matmul",
      .prepare = prepareBest<prepareMatmul, packedMatmulBytes, 1>,
@@ -89,7 +99,9 @@ static constexpr LibraryEntry entries[] = {
      .bound = kSumBound,
      .roundedBound = kRoundedBound,
      .paysInParts = paysInPartsOf<matmulPaysInParts>,
-     .cost = costOf<matmulCost>},
+     .cost = costOf<matmulCost>,
+     .operations = products,
+     .fromOperation = matmulFromOperation},
     {.name = "cpu.conv",
      .prepare = prepareBest<prepareConv, packedConvBytes, 1>,
      .packedBytes = packedBytesOf<packedConvBytes>,
@@ -102,7 +114,9 @@ static constexpr LibraryEntry entries[] = {
      .roundedBound = kRoundedBound,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
      .paysInParts = paysInPartsOf<convPaysInParts>,
-     .cost = costOf<convCost>},
+     .cost = costOf<convCost>,
+     .operations = convolutions,
+     .fromOperation = convFromOperation},
     {.name = "cpu.depthwise_chain",
      .prepare =
          prepareBest<prepareDepthwiseChain, packedDepthwiseChainBytes, 1, 3, 5>,
@@ -127,7 +141,9 @@ static constexpr LibraryEntry entries[] = {
      .isSupported = isSupportedOf<isRecurrentSupported>,
      .bound = kSumBound,
      .workspaceBytes = workspaceBytesOf<recurrentWorkspaceBytes>,
-     .cost = costOf<recurrentCost>},
+     .cost = costOf<recurrentCost>,
+     .operations = recurrentLayers,
+     .fromOperation = recurrentFromOperation},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

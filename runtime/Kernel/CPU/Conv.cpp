@@ -8,6 +8,8 @@
 #include "Isa.h"
 #include "Winograd.h"
 
+#include "../Reference/Window.h"
+
 #include <algorithm>
 
 using namespace dlc::rt;
@@ -312,4 +314,34 @@ KernelCost cpu::convCost(const KernelCall &call) {
   if (shape.isBlocked() && !shape.packed) // They are packed in every run.
     cost.bytes += 2 * packedBlockedBytes(shape);
   return cost;
+}
+
+bool cpu::convFromOperation(std::string_view, const KernelCall &call,
+                            Attributes &attributes) {
+  if (call.attributes.getInt("channel_block", 0) != 0 ||
+      call.inputs.size() < 2 || call.inputs[0].rank() < 3 ||
+      call.inputs[0].rank() != call.inputs[1].rank())
+    return false;
+  const int64_t rank = call.inputs[0].rank() - 2;
+  ref::Window window;
+  if (!ref::readWindow(call.attributes, rank, window).isOk())
+    return false;
+  for (int64_t d = 0; d < rank; ++d) {
+    window.kernel[d] = call.inputs[1].shape[d + 2];
+    int64_t positions; // What automatic padding depends on.
+    if (!ref::countPositions(window, d, call.inputs[0].shape[d + 2],
+                             /*ceilMode=*/false, positions)
+             .isOk())
+      return false;
+  }
+  auto listOf = [&](const ref::Window::Extents &extents) {
+    return std::vector<int64_t>(extents.begin(), extents.begin() + rank);
+  };
+  std::vector<int64_t> pads = listOf(window.padBegin);
+  std::ranges::copy(listOf(window.padEnd), std::back_inserter(pads));
+  attributes.set("strides", listOf(window.strides));
+  attributes.set("dilations", listOf(window.dilations));
+  attributes.set("pads", std::move(pads));
+  attributes.set("group", call.attributes.getInt("group", 1));
+  return true;
 }

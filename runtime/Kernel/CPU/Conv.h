@@ -24,6 +24,9 @@ size_t convWorkspaceBytes(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.
 bool convPaysInParts(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
+/// As LibraryEntry::fromOperation, of a conv without blocks of channels.
+bool convFromOperation(std::string_view operation, const KernelCall &call,
+                       Attributes &attributes);
 /// Of operands of `bytes`, without an algorithm.
 KernelCost directConvCost(const ConvShape &shape, uint64_t bytes);
 

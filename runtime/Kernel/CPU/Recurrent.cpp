@@ -675,3 +675,11 @@ KernelCost cpu::recurrentCost(const KernelCall &call) {
               (layer.input + layer.plan.hidden),
           bytesOf(call), readBytes * 100 / 128};
 }
+
+bool cpu::recurrentFromOperation(std::string_view operation,
+                                 const KernelCall &call,
+                                 Attributes &attributes) {
+  attributes = call.attributes;
+  attributes.set("cell", std::string(operation));
+  return true;
+}

@@ -17,6 +17,9 @@ void packRecurrent(const KernelCall &call, size_t operand, const void *source,
                    void *target);
 size_t recurrentWorkspaceBytes(const KernelCall &call);
 KernelCost recurrentCost(const KernelCall &call);
+/// As LibraryEntry::fromOperation, of rnn, gru and lstm.
+bool recurrentFromOperation(std::string_view operation, const KernelCall &call,
+                            Attributes &attributes);
 
 } // namespace dlc::rt::cpu
 

@@ -5,6 +5,7 @@
 #include "../InChild.h"
 #include "../ProgramBuilder.h"
 #include "LoadProgram.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <gtest/gtest.h>
@@ -169,6 +170,153 @@ TEST(Dynamic, UnrankedResultsTakeAnyShape) {
   Running running(builder);
   ASSERT_TRUE(running.run({1, 2}).isOk());
   EXPECT_EQ(running.result(), (Floats{1, 1, 2, 2}));
+}
+
+namespace {
+
+/// How often calls of the libraries were made ready, and the libraries' entries
+/// that say so.
+int madeReady = 0;
+
+const LibraryEntry *countedEntry(std::string_view operation) {
+  static LibraryEntry entries[] = {*lookupLibraryEntry("cpu.matmul"),
+                                   *lookupLibraryEntry("cpu.conv"),
+                                   *lookupLibraryEntry("cpu.recurrent")};
+  static constexpr const char *names[] = {"cpu.matmul", "cpu.conv",
+                                          "cpu.recurrent"};
+  auto prepare = [&]<size_t i>() {
+    entries[i].prepare = [](const KernelCall &call,
+                            std::unique_ptr<PreparedKernel> &prepared) {
+      ++madeReady;
+      return lookupLibraryEntry(names[i])->prepare(call, prepared);
+    };
+  };
+  prepare.operator()<0>();
+  prepare.operator()<1>();
+  prepare.operator()<2>();
+  for (const LibraryEntry &entry : entries)
+    for (std::string_view name : entry.operations)
+      if (name == operation)
+        return &entry;
+  return nullptr;
+}
+
+/// Two programs of the same bytes: one with the libraries, one without.
+struct WithAndWithout {
+  explicit WithAndWithout(ProgramBuilder &builder) : bytes(builder.write()) {
+    ProgramOptions with = testOptions(), without = testOptions();
+    with.findEntryOfOperation = countedEntry;
+    without.findEntryOfOperation =
+        [](std::string_view) -> const LibraryEntry * { return nullptr; };
+    programs[0] = loadProgram(bytes, with);
+    programs[1] = loadProgram(bytes, without);
+    WorkerPoolOptions threads;
+    threads.threads = 2;
+    pool = std::move(*WorkerPool::create(threads));
+    ExecutionOptions options;
+    options.workers = pool.get();
+    for (int i : {0, 1})
+      executions[i] = std::move(*Execution::create(*programs[i], options));
+  }
+
+  /// Runs both on inputs of these shapes; how often a call was made ready.
+  int run(const std::vector<std::vector<int64_t>> &shapes) {
+    std::vector<std::vector<float>> data;
+    for (const std::vector<int64_t> &shape : shapes) {
+      data.emplace_back(*elementCount(shape));
+      for (size_t i = 0; i != data.back().size(); ++i)
+        data.back()[i] = float((i * 37 + data.size()) % 23) / 8 - 1;
+    }
+    const int before = madeReady;
+    for (auto &execution : executions) {
+      for (size_t i = 0; i != shapes.size(); ++i)
+        EXPECT_TRUE(
+            execution->bindInput(i, {DLC_F32, shapes[i], data[i].data()})
+                .isOk());
+      Status status = execution->run();
+      EXPECT_TRUE(status.isOk()) << status.message();
+    }
+    TensorView found = executions[0]->output(0),
+               expected = executions[1]->output(0);
+    EXPECT_TRUE(std::ranges::equal(found.shape, expected.shape));
+    for (int64_t i = 0; i != expected.size(); ++i)
+      EXPECT_NEAR(found.as<float>()[i], expected.as<float>()[i], 1e-4) << i;
+    return madeReady - before;
+  }
+
+  AlignedBuffer bytes;
+  std::unique_ptr<WorkerPool> pool;
+  std::unique_ptr<Program> programs[2];
+  std::unique_ptr<Execution> executions[2];
+};
+
+} // namespace
+
+TEST(Dynamic, ProductsAreTheLibrarys) {
+  ProgramBuilder builder;
+  int a = builder.input("a", DLC_F32, {-1, -1});
+  int b = builder.input("b", DLC_F32, {-1, 70});
+  int product = builder.pool(DLC_F32, {-1, 70});
+  int y = builder.output("y", DLC_F32, {-1, 70});
+  builder.reference("matmul", {a, b}, {product});
+  builder.reference("relu", {product}, {y});
+  WithAndWithout both(builder);
+  EXPECT_EQ(both.run({{3, 90}, {90, 70}}), 1);
+  EXPECT_EQ(both.run({{200, 90}, {90, 70}}), 1);
+  EXPECT_EQ(both.run({{3, 90}, {90, 70}}), 0) << "made ready before";
+  // Nothing to compute, and sums of nothing.
+  EXPECT_EQ(both.run({{0, 90}, {90, 70}}), 0);
+  EXPECT_EQ(both.run({{3, 0}, {0, 70}}), 0);
+  for (int64_t rows = 1; rows <= 20; ++rows)
+    both.run({{rows, 5}, {5, 70}});
+  EXPECT_EQ(both.run({{20, 5}, {5, 70}}), 0);
+  EXPECT_EQ(both.run({{3, 90}, {90, 70}}), 1) << "forgotten by now";
+}
+
+TEST(Dynamic, ConvolutionsAreTheLibrarys) {
+  for (const char *padding : {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}) {
+    ProgramBuilder builder;
+    int x = builder.input("x", DLC_F32, {-1, 6, -1, -1});
+    int w = builder.input("w", DLC_F32, {9, 2, 3, 4});
+    int bias = builder.input("bias", DLC_F32, {9});
+    int y = builder.output("y", DLC_F32, {-1, 9, -1, -1});
+    int kernel = builder.kernel(KernelKind::Reference, "reference.conv");
+    builder.setInt(kernel, "group", 3);
+    builder.setString(kernel, "auto_pad", padding);
+    builder.launch(kernel, {x, w, bias}, {y});
+    WithAndWithout both(builder);
+    EXPECT_EQ(both.run({{1, 6, 5, 8}, {9, 2, 3, 4}, {9}}), 1);
+    EXPECT_EQ(both.run({{2, 6, 12, 31}, {9, 2, 3, 4}, {9}}), 1);
+    EXPECT_EQ(both.run({{0, 6, 5, 8}, {9, 2, 3, 4}, {9}}), 0);
+  }
+}
+
+// Three dimensions are nothing that the library has.
+TEST(Dynamic, OtherConvolutionsAreNot) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {1, 2, -1, 4, 4});
+  int w = builder.input("w", DLC_F32, {3, 2, 2, 2, 2});
+  int y = builder.output("y", DLC_F32, {1, 3, -1, 3, 3});
+  builder.reference("conv", {x, w}, {y});
+  WithAndWithout both(builder);
+  EXPECT_EQ(both.run({{1, 2, 5, 4, 4}, {3, 2, 2, 2, 2}}), 0);
+}
+
+TEST(Dynamic, RecurrentLayersAreTheLibrarys) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {-1, -1, 5});
+  int w = builder.input("w", DLC_F32, {1, 28, 5});
+  int r = builder.input("r", DLC_F32, {1, 28, 7});
+  int y = builder.output("y", DLC_F32, {-1, 1, -1, 7});
+  int h = builder.pool(DLC_F32, {1, -1, 7});
+  int c = builder.pool(DLC_F32, {1, -1, 7});
+  int kernel = builder.kernel(KernelKind::Reference, "reference.lstm");
+  builder.setInt(kernel, "hidden_size", 7);
+  builder.launch(kernel, {x, w, r}, {y, h, c});
+  WithAndWithout both(builder);
+  EXPECT_EQ(both.run({{6, 3, 5}, {1, 28, 5}, {1, 28, 7}}), 1);
+  EXPECT_EQ(both.run({{1, 1, 5}, {1, 28, 5}, {1, 28, 7}}), 1);
+  EXPECT_EQ(both.run({{0, 2, 5}, {1, 28, 5}, {1, 28, 7}}), 0);
 }
 
 TEST(Dynamic, OutputsCannotBeBound) {

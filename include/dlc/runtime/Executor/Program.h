@@ -28,6 +28,8 @@ namespace dlc::rt {
 struct ProgramOptions {
   const LibraryEntry *(*findLibraryEntry)(std::string_view name) =
       lookupLibraryEntry;
+  const LibraryEntry *(*findEntryOfOperation)(std::string_view operation) =
+      lookupEntryOfOperation;
   const ref::Operation *(*findOperation)(std::string_view name) = ref::lookup;
   /// False leaves machine code unloaded: such a program can be examined, not
   /// executed. For tools that read artifacts they do not trust.

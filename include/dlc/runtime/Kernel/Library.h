@@ -127,10 +127,21 @@ struct LibraryEntry {
   /// Of such entries: the operand whose memory the first output may be, and of
   /// which no other operand is a part; -1 for none.
   int inPlaceOperand = -1;
+  /// Graph operations that the entry computes, given their operands: where
+  /// shapes are found while running, calls are made ready for those.
+  std::span<const std::string_view> operations = {};
+  /// Gives a call the attributes with which the entry computes one of them, of
+  /// which `call` has the types and attributes. False where it cannot. Not null
+  /// where there are operations.
+  bool (*fromOperation)(std::string_view operation, const KernelCall &call,
+                        Attributes &attributes) = nullptr;
 };
 
 /// The entry of that name among all libraries of this build, or null.
 const LibraryEntry *lookupLibraryEntry(std::string_view name);
+
+/// The entry that computes a Graph operation by itself, or null.
+const LibraryEntry *lookupEntryOfOperation(std::string_view operation);
 
 } // namespace dlc::rt
 
