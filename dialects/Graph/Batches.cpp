@@ -82,6 +82,29 @@ struct Pad : Model<Pad, PadOp> {
   }
 };
 
+/// Along another dimension than the first.
+template <typename Op> struct Scan : Model<Scan<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto scan = cast<Op>(op);
+    std::optional<bool> isAlongFirst = hasFirst(scan.getAxis(), scan.getX());
+    if (!isAlongFirst || *isAlongFirst)
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
+/// The largest of each row.
+struct TopKOfRows : Model<TopKOfRows, TopKOp> {
+  std::optional<Batched> getBatched(Operation *) const { return std::nullopt; }
+  std::optional<BatchDims> getBatchDims(Operation *op) const {
+    auto top = cast<TopKOp>(op);
+    auto rank = cast<RankedTensorType>(top.getX().getType()).getRank();
+    if (rank == 0 || wrapAxis(top.getAxis(), rank) == 0)
+      return std::nullopt;
+    return BatchDims{{0, -1}, {0, 0}};
+  }
+};
+
 /// With a scale for all, or along another dimension.
 template <typename Op> struct Quantized : Model<Quantized<Op>, Op> {
   std::optional<Batched> getBatched(Operation *op) const {
@@ -126,6 +149,9 @@ void dlc::graph::attachBatches(MLIRContext *context) {
   TransposeOp::attachInterface<Transpose>(*context);
   ReduceSumOp::attachInterface<ReduceSum>(*context);
   PadOp::attachInterface<Pad>(*context);
+  CumsumOp::attachInterface<Scan<CumsumOp>>(*context);
+  CumprodOp::attachInterface<Scan<CumprodOp>>(*context);
+  TopKOp::attachInterface<TopKOfRows>(*context);
   RnnOp::attachInterface<Recurrent<RnnOp>>(*context);
   GruOp::attachInterface<Recurrent<GruOp>>(*context);
   LstmOp::attachInterface<Recurrent<LstmOp>>(*context);

@@ -9,6 +9,7 @@
 #include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Masks.h"
+#include "dlc/dialects/Graph/Numbers.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -34,34 +36,54 @@ struct Padding {
 using Paddings = SmallVector<Padding, 2>;
 using PaddingsOfValues = llvm::DenseMap<Value, Paddings>;
 
+/// A number that is linear in the loops, and whether it has the size in it:
+/// multiples of this are as much smaller in a smaller one.
+struct SizedNumber {
+  Index index;
+  bool isSized = false;
+};
+
+/// Integers that are linear in where they lie in their tensor, along dimensions
+/// that are not fixed, for each size alike.
+struct LinearNumbers {
+  int64_t first;
+  SmallVector<int64_t> steps; ///< Of each dimension.
+  bool isSized;
+};
+
 /// Looks at the places that an element is computed from.
 class PlaceReader : public ElementReader {
 public:
+  /// What is known of an element for each size.
+  using NumberAt = llvm::function_ref<std::optional<SizedNumber>(
+      ElementReader &, Value, ArrayRef<Index>)>;
+
   /// `places` has the extent's loops of the result, `outer` those over whole
   /// extents, whose steps are as long as the extent is.
   PlaceReader(OpBuilder builder, Location loc, Loops loops,
               ArrayRef<Index> places, ArrayRef<Index> outer, int64_t size,
-              const PaddingsOfValues &known)
+              const PaddingsOfValues &known, NumberAt numberAt)
       : ElementReader(builder, loc, std::move(loops)), places(places),
-        outer(outer), size(size), known(known) {}
+        outer(outer), size(size), known(known), numberAt(numberAt) {}
 
   Value read(Value tensor, ArrayRef<Index> position) override {
     for (auto [dim, index] : llvm::enumerate(position))
       check(tensor, dim, index);
     Value element = placeholder(tensor);
-    // The same integer all over is a number that is known.
-    if (auto ints = getConstantInts(tensor);
-        ints && !ints->empty() && llvm::all_equal(*ints))
-      numbers.emplace_back(element, number(ints->front()));
+    if (auto number = numberAt(*this, tensor, position))
+      numbers.emplace_back(element, *number);
     return element;
   }
-  /// Of padded dimensions, coordinates that data gives may be anywhere.
+  /// Of padded dimensions, coordinates that data gives may be anywhere; others
+  /// are the same for each size.
   Value load(Value tensor, ValueRange coordinates) override {
     for (auto [dim, coordinate] : llvm::enumerate(coordinates))
-      if (std::optional<Index> index = indexOf(coordinate))
-        check(tensor, dim, *index);
-      else
+      if (std::optional<SizedNumber> number = numberOf(coordinate)) {
+        check(tensor, dim, number->index);
+        isApart &= !number->isSized || paddingIn(tensor, dim);
+      } else {
         isApart &= !paddingIn(tensor, dim);
+      }
     return placeholder(tensor);
   }
   Value materialize(const Index &index) override {
@@ -106,14 +128,14 @@ private:
         isApart &= step == 0 || own == 0 || std::gcd(step, size) == 1;
   }
   /// What a coordinate is, where data does not decide.
-  std::optional<Index> indexOf(Value coordinate) const {
+  std::optional<SizedNumber> numberOf(Value coordinate) const {
     for (const auto &[value, index] : made)
       if (value == coordinate)
-        return index;
+        return SizedNumber{index};
     auto cast = coordinate.getDefiningOp<arith::IndexCastOp>();
-    for (const auto &[value, index] : numbers)
+    for (const auto &[value, number] : numbers)
       if (cast && cast.getIn() == value)
-        return index;
+        return number;
     return std::nullopt;
   }
   static bool sharesLoop(const Index &index, const Index &loop) {
@@ -144,8 +166,9 @@ private:
   const ArrayRef<Index> places, outer;
   const int64_t size;
   const PaddingsOfValues &known;
-  SmallVector<std::pair<Value, Index>> made;    ///< Positions as values.
-  SmallVector<std::pair<Value, Index>> numbers; ///< Elements as positions.
+  const NumberAt numberAt;
+  SmallVector<std::pair<Value, Index>> made;          ///< Positions as values.
+  SmallVector<std::pair<Value, SizedNumber>> numbers; ///< Elements that are.
   bool isApart = true;
 };
 
@@ -166,7 +189,7 @@ public:
   FoundPadding found;
 
 private:
-  void findNumbers(Block &block);
+  void findNumbers(func::FuncOp function);
   bool visit(Operation *original);
   bool visitPart(Operation *op);
   bool checkUse(Operation *op, bool &isInvolved);
@@ -176,6 +199,14 @@ private:
   }
   bool addMasks(Operation *original, Operation *op);
   bool maskIndices(Operation *original, Operation *op);
+  bool areNumbers(Operation *op);
+  bool areNumbers(OpOperand &indices);
+  std::optional<SizedNumber> numberAt(ElementReader &reader, Value tensor,
+                                      ArrayRef<Index> position);
+  const LinearNumbers *findLinear(Value original, ArrayRef<int64_t> fixed);
+  std::optional<LinearNumbers> linearIn(const FunctionCopy &copy,
+                                        const Knowledge &ofCopy, Value original,
+                                        ArrayRef<int64_t> fixed);
   std::optional<SmallVector<unsigned>> findVarying(Value original);
   bool keepsApart(OpResult result, ArrayRef<Padding> paddings);
   ResultLoops makeLoops(RankedTensorType type, ArrayRef<Padding> paddings,
@@ -195,6 +226,12 @@ private:
   SizedValues sized; ///< In `probes.own`.
   PaddingsOfValues known;
   Knowledge knowledge;
+  llvm::DenseMap<Value, Value> originals; ///< Of values of `probes.own`.
+  Knowledge ofOwn;                        ///< Before it is changed.
+  std::vector<Knowledge> ofSmaller;
+  std::map<std::pair<void *, std::vector<int64_t>>,
+           std::optional<LinearNumbers>>
+      linear;
 };
 
 } // namespace
@@ -285,8 +322,11 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
     ResultLoops at = todo.pop_back_val();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&scratch);
-    PlaceReader reader(builder, op->getLoc(), at.loops, at.places, at.outer,
-                       size, known);
+    PlaceReader reader(
+        builder, op->getLoc(), at.loops, at.places, at.outer, size, known,
+        [&](ElementReader &by, Value tensor, ArrayRef<Index> position) {
+          return numberAt(by, tensor, position);
+        });
     const bool isRead =
         readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
@@ -330,6 +370,164 @@ bool PaddingFinder::tryForms(RankedTensorType type, ArrayRef<unsigned> dims,
 }
 
 //===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// `number` as steps along dimensions, whose coordinates are sums over loops of
+/// their own; nullopt where the steps of these differ.
+static std::optional<LinearNumbers> linearAlong(const Index &number,
+                                                ArrayRef<Index> position) {
+  LinearNumbers numbers{number.constant, {}, false};
+  for (const Index &index : position) {
+    std::optional<int64_t> step;
+    for (auto [own, all] :
+         llvm::zip_equal(index.coefficients, number.coefficients)) {
+      if (own == 0)
+        continue;
+      if (all % own != 0 || (step && *step != all / own))
+        return std::nullopt;
+      step = all / own;
+    }
+    numbers.first -= step.value_or(0) * index.constant;
+    // Of a dimension that is fixed nothing is left to step along.
+    numbers.steps.push_back(step.value_or(0));
+  }
+  return numbers;
+}
+
+/// The numbers of a value in one copy, where they are linear along all
+/// dimensions that are not `fixed` (-1).
+std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
+                                                     const Knowledge &ofCopy,
+                                                     Value original,
+                                                     ArrayRef<int64_t> fixed) {
+  Value value = copy.mapping.lookup(original);
+  RankedTensorType type = typeOf(value);
+  Loops loops;
+  SmallVector<int> loopOf;
+  for (auto [extent, at] : llvm::zip_equal(type.getShape(), fixed)) {
+    const bool isLoop = at < 0 && extent != 1;
+    loopOf.push_back(isLoop ? static_cast<int>(loops.extents.size()) : -1);
+    if (isLoop)
+      loops.extents.push_back(extent);
+  }
+  SmallVector<Index> position;
+  for (auto [loop, at] : llvm::zip_equal(loopOf, fixed))
+    position.push_back(loop < 0 ? Index::number(loops, std::max<int64_t>(at, 0))
+                                : Index::loop(loops, loop));
+  // What several dimensions became is read in the loops of each.
+  constexpr int mostCuts = 4;
+  for (int cuts = 0;; ++cuts) {
+    Block scratch;
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointToEnd(&scratch);
+    NumberReader reader(
+        builder, value.getLoc(), loops,
+        [&](Value each) { return ofCopy.elementsOf(each); },
+        [](Value) { return false; });
+    if (std::optional<Index> number = reader.numberAt(value, position))
+      return linearAlong(*number, position);
+    std::optional<LoopSplit> split = reader.getSplit();
+    if (!split || !split->isFactor || cuts == mostCuts)
+      return std::nullopt;
+    const LoopPart part = cut(loops, *split).front();
+    for (Index &index : position)
+      index = part.at(index);
+    loops = part.loops;
+  }
+}
+
+/// The same in all copies, but for what are multiples of their sizes.
+const LinearNumbers *PaddingFinder::findLinear(Value original,
+                                               ArrayRef<int64_t> fixed) {
+  auto [entry, isNew] = linear.try_emplace(
+      {original.getAsOpaquePointer(), {fixed.begin(), fixed.end()}});
+  std::optional<LinearNumbers> &found = entry->second;
+  if (!isNew)
+    return found ? &*found : nullptr;
+  std::optional<LinearNumbers> own =
+      linearIn(probes.own, ofOwn, original, fixed);
+  if (!own)
+    return nullptr;
+  auto isAlike = [&](int64_t here, int64_t there, int64_t smaller) {
+    if (here == 0 || here % size != 0)
+      return here == there;
+    own->isSized = true;
+    return there == here / size * smaller;
+  };
+  for (auto [copy, of, smaller] :
+       llvm::zip_equal(probes.smaller, ofSmaller, probes.sizes)) {
+    std::optional<LinearNumbers> there = linearIn(copy, of, original, fixed);
+    if (!there || !isAlike(own->first, there->first, smaller))
+      return nullptr;
+    // A dimension of one element has no step.
+    for (auto [here, other, extent] :
+         llvm::zip_equal(own->steps, there->steps,
+                         typeOf(copy.mapping.lookup(original)).getShape()))
+      if (extent != 1 && !isAlike(here, other, smaller))
+        return nullptr;
+  }
+  found = std::move(own);
+  return &*found;
+}
+
+std::optional<SizedNumber> PaddingFinder::numberAt(ElementReader &reader,
+                                                   Value tensor,
+                                                   ArrayRef<Index> position) {
+  // The same integer all over is a number that is known.
+  if (auto ints = getConstantInts(tensor);
+      ints && !ints->empty() && llvm::all_equal(*ints))
+    return SizedNumber{reader.number(ints->front())};
+  auto original = originals.find(tensor);
+  if (original == originals.end())
+    return std::nullopt;
+  SmallVector<int64_t> fixed;
+  for (const Index &index : position)
+    fixed.push_back(
+        llvm::all_of(index.coefficients, [](int64_t each) { return each == 0; })
+            ? index.constant
+            : -1);
+  const LinearNumbers *numbers = findLinear(original->second, fixed);
+  if (!numbers)
+    return std::nullopt;
+  Index sum = reader.number(numbers->first);
+  for (auto [index, step, at] :
+       llvm::zip_equal(position, numbers->steps, fixed))
+    if (at < 0)
+      sum = sum + index * step;
+  return SizedNumber{sum, numbers->isSized};
+}
+
+/// Whether results are such numbers, that nobody has to know the size for.
+bool PaddingFinder::areNumbers(Operation *op) {
+  return llvm::all_of(op->getResults(), [&](Value result) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    auto original = originals.find(result);
+    return type && type.hasStaticShape() && original != originals.end() &&
+           findLinear(original->second,
+                      SmallVector<int64_t>(type.getRank(), -1));
+  });
+}
+
+/// Whether indices, or, where the last dimension tells of coordinates, each of
+/// these, are such numbers.
+bool PaddingFinder::areNumbers(OpOperand &indices) {
+  auto original = originals.find(indices.get());
+  if (original == originals.end())
+    return false;
+  RankedTensorType type = typeOf(indices.get());
+  SmallVector<int64_t> fixed(type.getRank(), -1);
+  if (!isa<GatherNDOp>(indices.getOwner()))
+    return findLinear(original->second, fixed);
+  for (int64_t i = 0; i < type.getShape().back(); ++i) {
+    fixed.back() = i;
+    if (!findLinear(original->second, fixed))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // A function
 //===----------------------------------------------------------------------===//
 
@@ -366,36 +564,42 @@ PaddingFinder::findVarying(Value original) {
 }
 
 /// Refuses what computes with the size. `isInvolved` becomes true of what has
-/// padded operands, or a shape by the size.
+/// padded operands, a shape by the size, or places that have it in them.
 bool PaddingFinder::checkUse(Operation *op, bool &isInvolved) {
   auto fusion = dyn_cast<FusionOpInterface>(op);
-  bool isPadded = false, takesSize = false, isShapedBySize = false;
+  auto indexed = dyn_cast<IndexedOpInterface>(op);
+  bool isPadded = false, takesSize = false, isShapedBySize = false,
+       takesPlaces = false;
   for (OpOperand &operand : op->getOpOperands()) {
     isPadded |= known.contains(operand.get());
     if (!sized.all.contains(operand.get()))
       continue;
-    if (!fusion || !fusion.isShapeParameter(operand.getOperandNumber()))
+    if (indexed && &indexed.getIndicesOperand() == &operand)
+      (areNumbers(operand) ? takesPlaces : takesSize) = true;
+    else if (!fusion || !fusion.isShapeParameter(operand.getOperandNumber()))
       takesSize = true;
     else if (sized.linear.contains(operand.get()))
       isShapedBySize = true;
     else
       return refuse(op, "has a shape that is computed of the size");
   }
-  if (isPadded && takesSize)
+  if (isPadded && takesSize && !areNumbers(op))
     return refuse(op, "computes with the size");
-  isInvolved = isPadded || isShapedBySize;
+  isInvolved = isPadded || isShapedBySize || takesPlaces;
   return true;
 }
 
 /// Indices behind those that there are may be anywhere; 0 is one of any tensor
-/// that has elements. Inputs have copies of valid ones there.
+/// that has elements. Inputs have copies of valid ones there, and what follows
+/// from places alone is valid for the own size.
 bool PaddingFinder::maskIndices(Operation *original, Operation *op) {
   auto indexed = dyn_cast<IndexedOpInterface>(op);
   if (!indexed)
     return true;
   OpOperand &operand = indexed.getIndicesOperand();
   auto own = known.find(operand.get());
-  if (own == known.end() || isa<BlockArgument>(operand.get()))
+  if (own == known.end() || isa<BlockArgument>(operand.get()) ||
+      areNumbers(operand))
     return true;
   RankedTensorType type = typeOf(operand.get());
   for (const Padding &each : own->second) {
@@ -644,47 +848,56 @@ bool PaddingFinder::visit(Operation *original) {
   return true;
 }
 
-/// Finds the values that follow from the size, as findSized() does, but for
-/// those that are the same for each size: what is linear in it, and equal for
-/// two. Exporters write S - S for where a mask begins.
-void PaddingFinder::findNumbers(Block &block) {
-  const SizedValues open = findSized(*probes.open.function);
-  Knowledge own, smaller;
-  for (Operation &op : block.without_terminator()) {
-    Operation *here = probes.own.mapping.lookup(&op);
-    if (!isComputed(here))
-      continue;
-    own.learn(here);
-    smaller.learn(probes.smaller.front().mapping.lookup(&op));
-    auto fusion = dyn_cast<FusionOpInterface>(here);
-    auto isNumber = [&](OpOperand &operand) {
-      return sized.all.contains(operand.get()) &&
-             (!fusion || !fusion.isShapeParameter(operand.getOperandNumber()));
-    };
-    const bool isSized = isa<ShapeOp, SizeOp>(here) ||
-                         llvm::any_of(here->getOpOperands(), isNumber);
-    for (auto [result, value] :
-         llvm::zip_equal(op.getResults(), here->getResults())) {
-      Value there = probes.open.mapping.lookup(result);
-      const bool isLinear = open.linear.contains(there);
-      if (!isSized || !open.all.contains(there))
-        continue;
-      ElementsAttr elements = own.elementsOf(value);
-      if (isLinear && elements &&
-          elements ==
-              smaller.elementsOf(probes.smaller.front().mapping.lookup(result)))
-        continue;
-      sized.all.insert(value);
-      if (isLinear)
-        sized.linear.insert(value);
+/// Finds the values that differ by the size; indices that are known for each
+/// size make no number of what they are the places of.
+void PaddingFinder::findNumbers(func::FuncOp function) {
+  auto learn = [](const FunctionCopy &copy, Knowledge &of) {
+    for (Operation &op :
+         copy.function.get().getBody().front().without_terminator())
+      if (isComputed(&op))
+        of.learn(&op);
+  };
+  learn(probes.own, ofOwn);
+  for (const FunctionCopy &copy : probes.smaller)
+    learn(copy, ofSmaller.emplace_back());
+  const SizedValues there = findSized(*probes.open.function);
+  SizedValues open;
+  for (Operation &op : function.getBody().front().without_terminator())
+    for (Value result : op.getResults()) {
+      originals[probes.own.mapping.lookup(result)] = result;
+      Value value = probes.open.mapping.lookup(result);
+      if (there.all.contains(value))
+        open.all.insert(result);
+      if (there.linear.contains(value))
+        open.linear.insert(result);
     }
-  }
+  const SizedValues differing = findDiffering(
+      function, open,
+      [&](Value value) {
+        return ofOwn.elementsOf(probes.own.mapping.lookup(value));
+      },
+      [&](Value value) {
+        return ofSmaller.front().elementsOf(
+            probes.smaller.front().mapping.lookup(value));
+      },
+      [&](OpOperand &operand) {
+        Operation *op = probes.own.mapping.lookup(operand.getOwner());
+        auto indexed = dyn_cast<IndexedOpInterface>(op);
+        if (!indexed || indexed.getIndicesOperand().getOperandNumber() !=
+                            operand.getOperandNumber())
+          return false;
+        return areNumbers(indexed.getIndicesOperand());
+      });
+  for (Value value : differing.all)
+    sized.all.insert(probes.own.mapping.lookup(value));
+  for (Value value : differing.linear)
+    sized.linear.insert(probes.own.mapping.lookup(value));
 }
 
 bool PaddingFinder::run(func::FuncOp function,
                         ArrayRef<std::pair<unsigned, unsigned>> places) {
   Block &block = function.getBody().front();
-  findNumbers(block);
+  findNumbers(function);
   for (auto [argument, dim] : places)
     known[probes.own.function->getArgument(argument)].push_back({dim, 1, {}});
   for (Operation &op : block.without_terminator())

@@ -269,6 +269,7 @@ private:
   }
   bool findByDims(Operation *op, const BatchDims &dims);
   bool findByRule(Operation *op);
+  bool findByForm(Operation *op);
   bool findByForm(OpResult result);
   void findNumbered(Operation *op, bool isOfNumbers);
   void checkQuotients(Operation *op);
@@ -287,6 +288,7 @@ private:
   RowsOfValues known;
   RowsOfValues numbered; ///< As many as there are examples, but not of them.
   ValueSet ofNumbers;    ///< Others that are made of these.
+  ValueSet shared;       ///< With rows, which are the same for all examples.
   ValueSet notWhole;     ///< Quotients, and what is computed of them.
   std::string dividends; ///< Of a probe.
   Knowledge knowledge;
@@ -345,6 +347,12 @@ bool RowFinder::add(Value value, const Rows &rows) {
   known[value] = rows;
   found.push_back(rows);
   return true;
+}
+
+bool RowFinder::findByForm(Operation *op) {
+  return llvm::all_of(op->getResults(), [&](OpResult result) {
+    return findByForm(result);
+  });
 }
 
 /// The rows may be in any dimension that has as many elements for each.
@@ -443,9 +451,11 @@ bool RowFinder::visit(Operation *op) {
     return true; // In `sized`, or known.
   checkQuotients(op);
   bool isOfRows = false, takesSize = false, isShapedBySize = false;
-  bool isOfNumbers = false;
+  bool isOfNumbers = false, isShared = true;
   for (OpOperand &operand : op->getOpOperands()) {
     isOfRows |= known.contains(operand.get());
+    isShared &=
+        !known.contains(operand.get()) || shared.contains(operand.get());
     isOfNumbers |= numbered.contains(operand.get());
     isOfNumbers |= ofNumbers.contains(operand.get());
     takesSize |= ofNumbers.contains(operand.get());
@@ -461,6 +471,8 @@ bool RowFinder::visit(Operation *op) {
   }
   if (isOfRows && takesSize)
     return refuse(op, "computes with the size of the batch");
+  if (isOfNumbers && isShared) // Nothing of an example.
+    isOfRows = false;
   if (!isOfRows && !isShapedBySize) {
     if (isOfNumbers)
       findNumbered(op, /*isOfNumbers=*/true);
@@ -468,12 +480,12 @@ bool RowFinder::visit(Operation *op) {
   }
   prepareForm(op, knowledge, // Each example's indices are checked with it.
               [&](Value each) { return known.contains(each); });
-  if (findByRule(op))
+  const bool isFound = findByRule(op) || (hasForm(op) && findByForm(op));
+  if (isFound) {
+    if (isShared && !isOfNumbers)
+      shared.insert(op->result_begin(), op->result_end());
     return true;
-  if (hasForm(op) && llvm::all_of(op->getResults(), [&](OpResult result) {
-        return findByForm(result);
-      }))
-    return true;
+  }
   if (decompose(op))
     return true;
   if (isOfRows)
@@ -604,4 +616,34 @@ SizedValues dlc::graph::findSized(func::FuncOp function) {
     }
   }
   return sized;
+}
+
+SizedValues dlc::graph::findDiffering(
+    func::FuncOp function, const SizedValues &open,
+    function_ref<ElementsAttr(Value)> one,
+    function_ref<ElementsAttr(Value)> other,
+    function_ref<bool(OpOperand &)> isPassed) {
+  SizedValues found;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    const bool isSized =
+        isa<ShapeOp, SizeOp>(op) ||
+        llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
+          return found.all.contains(operand.get()) &&
+                 !isShapeParameter(operand) && !isPassed(operand);
+        });
+    for (Value result : op.getResults()) {
+      const bool isLinear = open.linear.contains(result);
+      if (!isSized || !open.all.contains(result))
+        continue;
+      ElementsAttr elements = one(result);
+      if (isLinear && elements && elements == other(result))
+        continue;
+      found.all.insert(result);
+      if (isLinear)
+        found.linear.insert(result);
+      else if (open.divided.contains(result))
+        found.divided.insert(result);
+    }
+  }
+  return found;
 }

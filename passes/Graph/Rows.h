@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -41,6 +42,16 @@ struct SizedValues {
 /// batch alone, are numbers that follow from that: shapes, and what is computed
 /// of them.
 SizedValues findSized(mlir::func::FuncOp function);
+
+/// Those of `open` that are not the same for each size: what is linear in it,
+/// and equal for two, is known for any, as S - S, where exporters have a mask
+/// begin. `one` and `other` give what is known of values for two sizes. An
+/// operand that `isPassed` makes no number of what it is read for.
+SizedValues findDiffering(
+    mlir::func::FuncOp function, const SizedValues &open,
+    llvm::function_ref<mlir::ElementsAttr(mlir::Value)> one,
+    llvm::function_ref<mlir::ElementsAttr(mlir::Value)> other,
+    llvm::function_ref<bool(mlir::OpOperand &)> isPassed);
 
 /// What findRows() gives.
 struct FoundRows {

@@ -3,6 +3,8 @@
 // graph-specialize-batch: a batch of any size is computed by functions for a
 // few sizes.
 
+#include "Forms.h"
+#include "Knowledge.h"
 #include "Rows.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
@@ -18,7 +20,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ADT/ScopeExit.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_SPECIALIZEBATCHPASS
@@ -49,6 +50,8 @@ struct SpecializeBatch
 private:
   void runOn(func::FuncOp function);
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
+  OwningOpRef<func::FuncOp> makeProbe(int64_t count, IRMapping &mapping);
+  std::optional<SizedValues> findNumbers();
   std::optional<FoundRows> findRowsFor(int64_t count, const SizedValues &sized,
                                        const FoundRows *like);
   bool findBatched();
@@ -146,20 +149,52 @@ LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
+/// The function for so many examples with inferred types, outside of the
+/// module; null where the model cannot have so many.
+OwningOpRef<func::FuncOp> SpecializeBatch::makeProbe(int64_t count,
+                                                     IRMapping &mapping) {
+  OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
+  probe->setSymName("probe");
+  getOperation().push_back(*probe);
+  const bool isInferred = succeeded(inferQuietly(*probe));
+  (*probe)->remove();
+  if (isInferred)
+    return probe;
+  refuse("shapes do not fit a batch of " + llvm::Twine(count));
+  return {};
+}
+
+/// The numbers that differ by the size of the batch.
+std::optional<SizedValues> SpecializeBatch::findNumbers() {
+  OwningOpRef<func::FuncOp> copies[2];
+  IRMapping mappings[2];
+  Knowledge knowledge[2];
+  for (int i : {0, 1}) {
+    copies[i] = makeProbe(kProbes[i], mappings[i]);
+    if (!copies[i])
+      return std::nullopt;
+    for (Operation &op : copies[i]->getBody().front().without_terminator())
+      if (isComputed(&op))
+        knowledge[i].learn(&op);
+  }
+  auto elementsIn = [&](int i) {
+    return [&, i](Value value) {
+      return knowledge[i].elementsOf(mappings[i].lookup(value));
+    };
+  };
+  return findDiffering(main, findSized(main), elementsIn(0), elementsIn(1),
+                       [](OpOperand &) { return false; });
+}
+
 /// The rows of the function for so many examples, where these do not meet, and
 /// where it is what it is for the size that `like` was found for.
 std::optional<FoundRows> SpecializeBatch::findRowsFor(int64_t count,
                                                       const SizedValues &sized,
                                                       const FoundRows *like) {
   IRMapping mapping;
-  OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
-  probe->setSymName("probe");
-  getOperation().push_back(*probe);
-  llvm::scope_exit remove([&] { (*probe)->remove(); });
-  if (failed(inferQuietly(*probe))) {
-    refuse("shapes do not fit a batch of " + llvm::Twine(count));
+  OwningOpRef<func::FuncOp> probe = makeProbe(count, mapping);
+  if (!probe)
     return std::nullopt;
-  }
   SizedValues own;
   for (Value value : sized.all)
     own.all.insert(mapping.lookup(value));
@@ -243,7 +278,10 @@ bool SpecializeBatch::specialize() {
     return false;
   if (!main.getBody().hasOneBlock())
     return refuse("several blocks");
-  const SizedValues sized = findSized(main);
+  const std::optional<SizedValues> known = findNumbers();
+  if (!known)
+    return false;
+  const SizedValues &sized = *known;
   std::optional<FoundRows> rows;
   for (int64_t count : kProbes)
     if (!(rows = findRowsFor(count, sized, rows ? &*rows : nullptr)))
