@@ -7,6 +7,8 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/APFloat.h"
 
+#include <atomic>
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
@@ -294,18 +296,27 @@ static ElementsAttr tryMakeDense(RankedTensorType type, ArrayRef<char> bytes) {
                                       : nullptr;
 }
 
+/// Of a resource that has none: those that are alike are numbered by trying one
+/// number after the other, which takes long where functions are computed with
+/// many times.
+static std::string nameOfConstant() {
+  static std::atomic<uint64_t> made = 0;
+  return "constant_" + std::to_string(made++);
+}
+
 ElementsAttr graph::makeElements(RankedTensorType type, AsmResourceBlob blob,
                                  StringRef name) {
   if (ElementsAttr dense = tryMakeDense(type, blob.getData()))
     return dense;
-  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+  return DenseResourceElementsAttr::get(
+      type, name.empty() ? nameOfConstant() : name.str(), std::move(blob));
 }
 
 ElementsAttr graph::makeElements(RankedTensorType type, ArrayRef<char> bytes) {
   if (ElementsAttr dense = tryMakeDense(type, bytes))
     return dense;
   return DenseResourceElementsAttr::get(
-      type, "constant",
+      type, nameOfConstant(),
       HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, DLC_ALIGNMENT));
 }
 

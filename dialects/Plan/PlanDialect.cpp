@@ -231,20 +231,19 @@ static FailureOr<size_t> countPadded(ProgramOp program) {
   return numbers.size();
 }
 
-/// Whether the padded extents of `whole` are one known size each in `part`,
+/// Whether the padded extents of `whole` are one size each in `part`, or open,
 /// which takes how much of each there is.
 static LogicalResult verifyPadded(ProgramOp whole, ProgramOp part,
                                   size_t count) {
-  std::vector<int64_t> sizes(count, ShapedType::kDynamic);
+  std::vector<std::optional<int64_t>> sizes(count);
   auto visit = [&](auto port, auto own) -> LogicalResult {
     if (auto padded = port.getPadded())
       for (auto [dim, number] : llvm::enumerate(*padded)) {
         if (number < 0)
           continue;
         const int64_t size = cast<MemRefType>(own.getType()).getDimSize(dim);
-        int64_t &known = sizes[number];
-        if (ShapedType::isDynamic(size) ||
-            (!ShapedType::isDynamic(known) && known != size))
+        std::optional<int64_t> &known = sizes[number];
+        if (known && *known != size)
           return own.emitOpError("expected one size of padded extent ")
                  << number << ", got " << own.getType();
         known = size;

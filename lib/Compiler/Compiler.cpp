@@ -355,6 +355,31 @@ std::vector<int64_t> Compilation::batches() const {
   return batches;
 }
 
+/// The program that takes what no other one does; null without any.
+static plan::ProgramOp findProgramForAny(ModuleOp module) {
+  SymbolTable symbols(module);
+  auto main = symbols.lookup<plan::ProgramOp>("main");
+  ArrayAttr parts = partsOf(main, graph::kByShapeAttr);
+  if (!parts)
+    return {};
+  auto last = symbols.lookup<plan::ProgramOp>(
+      cast<FlatSymbolRefAttr>(parts.getValue().back()).getAttr());
+  for (auto [whole, own] : llvm::zip(main.getBody().getOps<plan::InputOp>(),
+                                     last.getBody().getOps<plan::InputOp>())) {
+    auto type = dyn_cast<MemRefType>(own.getType());
+    if (!type || !whole.getPadded())
+      continue;
+    for (auto [dim, number] : llvm::enumerate(*whole.getPadded()))
+      if (number >= 0 && type.isDynamicDim(dim))
+        return last;
+  }
+  return {};
+}
+
+bool Compilation::takesOtherShapes() const {
+  return state->module && findProgramForAny(*state->module);
+}
+
 size_t Compilation::shapes() const {
   ArrayAttr parts;
   if (state->module)
@@ -401,9 +426,10 @@ bool Compilation::leavesOpen() const {
     auto type = dyn_cast<MemRefType>(input.getType());
     return !type || !type.hasStaticShape();
   };
+  plan::ProgramOp any = findProgramForAny(*state->module);
   return llvm::any_of(
       state->module->getOps<plan::ProgramOp>(), [&](plan::ProgramOp program) {
-        return !program.getParts() &&
+        return !program.getParts() && program != any &&
                llvm::any_of(program.getBody().getOps<plan::InputOp>(), isOpen);
       });
 }
@@ -418,7 +444,10 @@ LaunchCounts Compilation::launches() const {
     return tensor && !tensor.hasStaticShape() &&
            tensor.getElementType().isF32();
   };
+  plan::ProgramOp any = findProgramForAny(*state->module);
   state->module->walk([&](plan::LaunchOp launch) {
+    if (any && any->isAncestor(launch))
+      return;
     ++counts.all;
     auto library = symbols.lookup<kernel::LibraryOp>(launch.getKernel());
     StringRef entry = library ? library.getEntry() : "";
@@ -597,6 +626,12 @@ LogicalResult Compilation::State::checkGroups() {
   return success();
 }
 
+bool Compilation::State::takesUsualSizes() const {
+  return options.hasUsualSizes && options.extents.empty() &&
+         !options.gradient && !options.isTraining && !options.keepsParameters &&
+         target.gpu.empty();
+}
+
 LogicalResult Compilation::State::runPasses(Phase phase) {
   return runPasses(phase, [&](OpPassManager &manager, const auto &passOptions) {
     pipeline::addPhase(manager, phase, passOptions);
@@ -622,6 +657,7 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   for (const auto &[name, sizes] : options.extents)
     passOptions.extents.push_back(llvm::formatv(
         "{0}={1:$[|]}", name, llvm::make_range(sizes.begin(), sizes.end())));
+  passOptions.hasUsualSizes = takesUsualSizes();
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   if (!target.gpu.empty())
@@ -741,8 +777,8 @@ LogicalResult Compilation::runTo(Phase phase) {
     if (failed(result))
       return failure();
     state->reached = next;
-    if (next == Phase::Graph && !state->options.extents.empty() &&
-        !state->options.gradient) {
+    if (next == Phase::Graph && !state->options.gradient &&
+        (!state->options.extents.empty() || state->takesUsualSizes())) {
       state->inputs = state->ports(true);
       state->outputs = state->ports(false);
     }

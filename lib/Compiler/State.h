@@ -28,6 +28,7 @@ struct Compilation::State {
                                             const pipeline::PipelineOptions &)>;
   mlir::LogicalResult runPasses(Phase phase);
   mlir::LogicalResult runPasses(Phase phase, AddPasses add);
+  bool takesUsualSizes() const;
   mlir::LogicalResult
   runGuarded(Phase phase, const std::string &passes,
              llvm::function_ref<mlir::LogicalResult()> work);

@@ -197,8 +197,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
-    if (!options.extents.empty()) {
+    if (!options.extents.empty() || options.hasUsualSizes) {
       graph::SpecializeShapesPassOptions shapes;
+      shapes.usual = options.hasUsualSizes;
       shapes.extents.assign(options.extents.begin(), options.extents.end());
       manager.addPass(graph::createSpecializeShapesPass(shapes));
       addGraphPhase(manager);

@@ -85,6 +85,27 @@ static bool mayReplace(Value result, ElementsAttr value) {
                        [](Operation *user) { return isComputed(user); }));
 }
 
+/// Whether a result is far larger than what it is made of: an embedding of
+/// tokens that are all alike, for each of a batch. Reading it takes longer than
+/// making it where it is read.
+static bool isRepetition(Operation *op, ArrayRef<ElementsAttr> operands) {
+  constexpr int64_t largeBytes = 1 << 16, manyTimes = 16;
+  int64_t results = 0, parts = 0;
+  for (Type type : op->getResultTypes()) {
+    auto tensor = cast<RankedTensorType>(type);
+    results +=
+        rt::byteCount(toDataType(tensor.getElementType()), tensor.getShape())
+            .value_or(0);
+  }
+  for (ElementsAttr operand : operands)
+    if (operand)
+      parts += rt::byteCount(toDataType(operand.getElementType()),
+                             operand.getShapedType().getShape())
+                   .value_or(0);
+  return getFusionKind(op) == FusionKind::Movement && results > largeBytes &&
+         results / manyTimes > parts;
+}
+
 namespace {
 
 class Folder {
@@ -119,6 +140,10 @@ SmallVector<ElementsAttr> Folder::compute(Operation *op,
   };
   if (bytes && *bytes > maxBytes) {
     missed("{0} bytes are more than max-bytes={1}", *bytes, maxBytes);
+    return {};
+  }
+  if (bytes && isRepetition(op, operands)) {
+    missed("its result repeats what it is made of");
     return {};
   }
   if (bytes && workOf(op, operands) > maxWork) {

@@ -228,7 +228,7 @@ private:
   Knowledge knowledge;
   llvm::DenseMap<Value, Value> originals; ///< Of values of `probes.own`.
   Knowledge ofOwn;                        ///< Before it is changed.
-  std::vector<Knowledge> ofSmaller;
+  std::vector<Knowledge> ofSmaller; ///< Of the first ones, as far as asked.
   std::map<std::pair<void *, std::vector<int64_t>>,
            std::optional<LinearNumbers>>
       linear;
@@ -373,6 +373,13 @@ bool PaddingFinder::tryForms(RankedTensorType type, ArrayRef<unsigned> dims,
 // Numbers
 //===----------------------------------------------------------------------===//
 
+static void learn(const FunctionCopy &copy, Knowledge &of) {
+  for (Operation &op :
+       copy.function.get().getBody().front().without_terminator())
+    if (isComputed(&op))
+      of.learn(&op);
+}
+
 /// `number` as steps along dimensions, whose coordinates are sums over loops of
 /// their own; nullopt where the steps of these differ.
 static std::optional<LinearNumbers> linearAlong(const Index &number,
@@ -455,9 +462,12 @@ const LinearNumbers *PaddingFinder::findLinear(Value original,
     own->isSized = true;
     return there == here / size * smaller;
   };
-  for (auto [copy, of, smaller] :
-       llvm::zip_equal(probes.smaller, ofSmaller, probes.sizes)) {
-    std::optional<LinearNumbers> there = linearIn(copy, of, original, fixed);
+  for (auto [i, copy, smaller] :
+       llvm::enumerate(probes.smaller, probes.sizes)) {
+    if (i == ofSmaller.size())
+      learn(copy, ofSmaller.emplace_back());
+    std::optional<LinearNumbers> there =
+        linearIn(copy, ofSmaller[i], original, fixed);
     if (!there || !isAlike(own->first, there->first, smaller))
       return nullptr;
     // A dimension of one element has no step.
@@ -851,15 +861,8 @@ bool PaddingFinder::visit(Operation *original) {
 /// Finds the values that differ by the size; indices that are known for each
 /// size make no number of what they are the places of.
 void PaddingFinder::findNumbers(func::FuncOp function) {
-  auto learn = [](const FunctionCopy &copy, Knowledge &of) {
-    for (Operation &op :
-         copy.function.get().getBody().front().without_terminator())
-      if (isComputed(&op))
-        of.learn(&op);
-  };
   learn(probes.own, ofOwn);
-  for (const FunctionCopy &copy : probes.smaller)
-    learn(copy, ofSmaller.emplace_back());
+  learn(probes.smaller.front(), ofSmaller.emplace_back());
   const SizedValues there = findSized(*probes.open.function);
   SizedValues open;
   for (Operation &op : function.getBody().front().without_terminator())

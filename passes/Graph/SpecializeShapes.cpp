@@ -49,6 +49,10 @@ struct Part {
   int64_t number;
 };
 
+/// Lengths of sequences, where nobody says which.
+constexpr int64_t kUsualSizes[] = {8,  16,  24,  32,  48,  64,
+                                   96, 128, 192, 256, 384, 512};
+
 /// Why a model cannot have some sizes.
 struct Misfit {
   std::optional<Location> location;
@@ -88,6 +92,10 @@ private:
                const PaddingMask &mask);
   void pad(std::vector<Part> &parts);
   void declare(ArrayRef<Part> parts);
+  Extent *findLength();
+  bool addUsualParts(Extent &length, std::vector<Part> &parts);
+  Part addOpenPart();
+  void specializeUsual();
 
   func::FuncOp main;
   llvm::MapVector<StringRef, Extent> open;
@@ -568,10 +576,91 @@ void SpecializeShapes::pad(std::vector<Part> &parts) {
       dims.resize(tensor.getRank(), -1);
 }
 
+//===----------------------------------------------------------------------===//
+// Sizes that nobody asked for
+//===----------------------------------------------------------------------===//
+
+/// The extent that is left open beside that of a batch, the first dimension of
+/// inputs, which has a name; null without it, or with several.
+Extent *SpecializeShapes::findLength() {
+  Extent *length = nullptr;
+  unsigned batches = 0;
+  for (auto &[name, extent] : open) {
+    auto isFirst = [](std::pair<unsigned, unsigned> place) {
+      return place.second == 0;
+    };
+    if (llvm::all_of(extent.places, isFirst))
+      ++batches;
+    else if (length)
+      return nullptr;
+    else
+      length = &extent;
+  }
+  return batches < 2 ? length : nullptr;
+}
+
+/// Adds parts for the usual sizes that the model can have, and pads them;
+/// false, with nothing added, where smaller sizes cannot be padded.
+bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
+  SymbolTable symbols(getOperation());
+  SmallVector<int64_t> sizes;
+  for (int64_t size : kUsualSizes) {
+    length.sizes.assign({size});
+    combinations = 1;
+    Misfit why;
+    std::optional<Part> part = addPart(0, symbols, why);
+    if (!part)
+      continue;
+    part->number = std::ssize(parts);
+    parts.push_back(std::move(*part));
+    sizes.push_back(size);
+  }
+  length.sizes = sizes;
+  combinations = std::ssize(parts);
+  if (combinations > 1)
+    pad(parts);
+  if (length.padded)
+    return true;
+  for (Part &part : parts)
+    symbols.erase(part.function);
+  return false;
+}
+
+/// The function for what no other part takes, with the arguments that they
+/// have.
+Part SpecializeShapes::addOpenPart() {
+  Part part{{}, {}, -1};
+  part.function = cast<func::FuncOp>(main->clone(part.mapping));
+  part.function.setSymName((main.getSymName() + "_any").str());
+  SymbolTable(getOperation())
+      .insert(part.function, getOperation().getBody()->end());
+  Type i64 = IntegerType::get(&getContext(), 64);
+  for (const auto &[name, extent] : open)
+    if (extent.padded)
+      graph::addArgument(part.function, RankedTensorType::get({}, i64),
+                         ("size of " + name).str());
+  return part;
+}
+
+void SpecializeShapes::specializeUsual() {
+  if (main.isExternal() ||
+      llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
+    return;
+  findExtents();
+  Extent *length = findLength();
+  std::vector<Part> parts;
+  if (!length || !addUsualParts(*length, parts))
+    return;
+  parts.push_back(addOpenPart());
+  declare(parts);
+}
+
 void SpecializeShapes::runOnOperation() {
   main = getOperation().lookupSymbol<func::FuncOp>("main");
-  if (!main || extents.empty())
+  if (!main)
     return;
+  if (extents.empty())
+    return usual ? specializeUsual() : void();
   if (main.isExternal()) {
     main.emitError("expected a function with a body, got a declaration, whose "
                    "extents have their sizes");

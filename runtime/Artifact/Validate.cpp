@@ -753,8 +753,8 @@ static bool isOfShape(const abi::Value &open, const abi::Value &part) {
 static Status checkPortShapes(const abi::Program &whole,
                               const abi::Program &part,
                               const Tables<abi::Binding> *ports,
-                              const Tables<abi::Binding> *own,
-                              const char *what, size_t more = 0) {
+                              const Tables<abi::Binding> *own, const char *what,
+                              size_t more = 0) {
   DLC_RETURN_IF_ERROR(checkNamesOf(ports, own, what, more));
   for (size_t i = 0; i != countOf(ports); ++i)
     if (!isOfShape(*whole.values()->Get(ports->Get(i)->value()),
@@ -803,11 +803,11 @@ static Status countPadded(const abi::Program &program, size_t &count) {
   return Status::ok();
 }
 
-/// Whether `part` has one size of each padded extent, and takes how much of it
-/// there is.
+/// Whether `part` has one size of each padded extent, or takes any, and takes
+/// how much of it there is.
 static Status checkPadded(const abi::Program &whole, const abi::Program &part,
-                          size_t count) {
-  std::vector<int64_t> sizes(count, kUnknownDim);
+                          size_t count, uint32_t version) {
+  std::vector<std::optional<int64_t>> sizes(count);
   auto check = [&](const Tables<abi::Binding> *ports,
                    const Tables<abi::Binding> *own) {
     for (size_t i = 0; i != countOf(ports); ++i) {
@@ -816,11 +816,15 @@ static Status checkPadded(const abi::Program &whole, const abi::Program &part,
       for (size_t k = 0; k != countOf(padded); ++k) {
         if (padded->Get(k) < 0)
           continue;
-        int64_t &known = sizes[padded->Get(k)];
+        std::optional<int64_t> &known = sizes[padded->Get(k)];
         const int64_t size = value.shape()->Get(k);
-        if (size == kUnknownDim || (known != kUnknownDim && known != size))
+        if (known && *known != size)
           return invalid("expected one size of padded extent %" PRId32,
                          padded->Get(k));
+        if (size == kUnknownDim && version < 5)
+          return invalid("expected version 5 of a plan with a program for any "
+                         "size of padded extent %" PRId32 ", got %" PRIu32,
+                         padded->Get(k), version);
         known = size;
       }
     }
@@ -860,7 +864,7 @@ Status Validator::checkByShape() {
       status = checkPortShapes(program, part, program.outputs(), part.outputs(),
                                "output");
     if (status.isOk())
-      status = checkPadded(program, part, padded);
+      status = checkPadded(program, part, padded, header.version);
     if (!status.isOk())
       return std::move(status).withContext("program " + std::to_string(i) +
                                            " of several shapes");

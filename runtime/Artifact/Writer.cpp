@@ -8,6 +8,7 @@
 #include "dlc/runtime/Artifact/Validate.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Hash.h"
+#include "dlc/runtime/Base/Tensor.h"
 
 #include <algorithm>
 #include <array>
@@ -166,13 +167,30 @@ static uint64_t constantsChecksum(const ArtifactContents &contents) {
   return sink.digest();
 }
 
+/// Whether a program that another one runs leaves a padded extent unknown.
+static bool takesAny(const abi::ProgramT &whole) {
+  for (const auto &part : whole.by_shape)
+    for (size_t i = 0; i != whole.inputs.size() && i < part->inputs.size();
+         ++i) {
+      const std::vector<int32_t> &padded = whole.inputs[i]->padded;
+      const uint32_t value = part->inputs[i]->value;
+      if (value >= part->values.size())
+        continue; // It does not load.
+      const std::vector<int64_t> &shape = part->values[value]->shape;
+      for (size_t k = 0; k != padded.size() && k < shape.size(); ++k)
+        if (padded[k] >= 0 && shape[k] == kUnknownDim)
+          return true;
+    }
+  return false;
+}
+
 static Status layOut(const ArtifactContents &contents, Image &image) {
   DLC_RETURN_IF_ERROR(checkContents(contents));
   abi::ProgramT &program = contents.program;
   auto isPadded = [](const auto &port) { return !port->padded.empty(); };
   const bool hasPadding = std::ranges::any_of(program.inputs, isPadded) ||
                           std::ranges::any_of(program.outputs, isPadded);
-  program.version = hasPadding                  ? 4
+  program.version = hasPadding                  ? takesAny(program) ? 5 : 4
                     : !program.by_shape.empty() ? 3
                     : !program.by_rows.empty()  ? 2
                                                 : 1;

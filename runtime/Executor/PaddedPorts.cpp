@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <limits>
 
 using namespace dlc::rt;
 
@@ -42,7 +43,7 @@ void dlc::rt::copyResized(void *target, std::span<const int64_t> targetShape,
              static_cast<const std::byte *>(source), sourceShape, bytes);
 }
 
-/// The product of the padded extents, each once.
+/// The product of the padded extents, each once; infinite where one is open.
 static double elementsIn(const Program &part, std::span<const Port> inputs,
                          size_t extents) {
   double elements = 1;
@@ -52,7 +53,10 @@ static double elementsIn(const Program &part, std::span<const Port> inputs,
       if (const int32_t number = inputs[i].padded[k];
           number >= 0 && !seen[number]) {
         seen[number] = true;
-        elements *= double(part.inputs()[i].type.shape[k]);
+        const int64_t extent = part.inputs()[i].type.shape[k];
+        elements *= extent == kUnknownDim
+                        ? std::numeric_limits<double>::infinity()
+                        : double(extent);
       }
   return elements;
 }
@@ -103,9 +107,11 @@ bool PaddedPorts::fits(const TensorType &type, std::span<const int64_t> shape,
 bool PaddedPorts::isPadded(const Program &part) const {
   for (size_t i = 0; i != program.inputs.size(); ++i)
     for (size_t k = 0; k != program.inputs[i].padded.size(); ++k)
-      if (const int32_t number = program.inputs[i].padded[k];
-          number >= 0 && part.inputs()[i].type.shape[k] != sizes[number])
-        return true;
+      if (const int32_t number = program.inputs[i].padded[k]; number >= 0) {
+        const int64_t extent = part.inputs()[i].type.shape[k];
+        if (extent != kUnknownDim && extent != sizes[number])
+          return true;
+      }
   return false;
 }
 
@@ -114,7 +120,7 @@ Result<TensorView> PaddedPorts::enlarge(size_t index, const TensorView &given,
   const TensorType &type = part.inputs()[index].type;
   shape.assign(given.shape.begin(), given.shape.end());
   for (size_t k = 0; k != program.inputs[index].padded.size(); ++k)
-    if (program.inputs[index].padded[k] >= 0)
+    if (program.inputs[index].padded[k] >= 0 && type.shape[k] != kUnknownDim)
       shape[k] = type.shape[k];
   if (std::ranges::equal(shape, given.shape))
     return given;

@@ -5,6 +5,7 @@
 #include "ExecutionState.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace dlc::rt;
 
@@ -185,14 +186,33 @@ Status Execution::State::runByShape(PortListener *listener) {
   for (size_t i = 0; i != program.inputs.size(); ++i)
     DLC_RETURN_IF_ERROR(part->bindInput(i, viewOf(program.inputValues[i])));
   DLC_RETURN_IF_ERROR(bindSizes(*part));
+  // A part for any shapes knows those of its results after the run.
+  bool isAnyCopied = false;
+  auto isCopied = [&](size_t output) {
+    const Program &own = part->program();
+    return isBoundElsewhere[output] && own.implementation().parts.empty() &&
+           !own.outputs()[output].type.isStatic();
+  };
   for (size_t i = 0; i != program.outputs.size(); ++i)
-    if (isBoundElsewhere[i])
+    if (isCopied(i))
+      isAnyCopied = true;
+    else if (isBoundElsewhere[i])
       DLC_RETURN_IF_ERROR(part->bindOutput(i, viewOf(program.outputValues[i])));
     else if (part->state->isBoundElsewhere[i]) // In a former run.
       DLC_RETURN_IF_ERROR(part->bindOutput(i, {}));
-  DLC_RETURN_IF_ERROR(part->run(listener));
-  for (size_t i = 0; i != program.outputs.size(); ++i)
-    takeOutput(i, part->output(i));
+  DLC_RETURN_IF_ERROR(part->run(isAnyCopied ? nullptr : listener));
+  for (size_t i = 0; i != program.outputs.size(); ++i) {
+    const TensorView result = part->output(i);
+    if (!isCopied(i)) {
+      takeOutput(i, result);
+      continue;
+    }
+    DLC_RETURN_IF_ERROR(placeOutput(i, result.shape));
+    std::memcpy(addresses[program.outputValues[i]], result.data,
+                result.bytes());
+  }
+  if (isAnyCopied && listener)
+    tellAll(*listener);
   return Status::ok();
 }
 

@@ -100,6 +100,8 @@ struct ModelOptions {
   /// `batches`; nullopt for the default. Throws a Failure (usage).
   std::optional<std::vector<int64_t>> batchSizes() const;
   std::map<std::string, std::vector<int64_t>> extentSizes() const;
+  /// "--extent none".
+  bool hasNoExtents() const;
   /// Bytes of `memoryBudget`, 0 for none; throws a Failure (usage).
   int64_t budgetBytes() const;
   /// The file at `path` begins as an artifact does.

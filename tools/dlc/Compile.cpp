@@ -51,14 +51,18 @@ static void printNotes(const Compilation &compilation) {
   if (compilation.shapes() > 1) {
     using SmallerSizes = Compilation::SmallerSizes;
     const SmallerSizes smaller = compilation.smallerSizes();
-    std::fprintf(stderr, "note: programs for %zu shapes (%s), %s\n",
-                 compilation.shapes(), open.c_str(),
+    const bool takesOthers = compilation.takesOtherShapes();
+    std::fprintf(stderr, "note: programs for %zu shapes (%s), %s%s\n",
+                 compilation.shapes() - takesOthers, open.c_str(),
                  smaller == SmallerSizes::OfAll
                      ? "which compute smaller ones, too"
                  : smaller == SmallerSizes::OfSome
                      ? "which compute smaller sizes of some extents, too; "
                        "--remarks says why not of all"
-                     : "and no others; --remarks says why");
+                     : "and no others; --remarks says why",
+                 takesOthers ? "; larger ones are slow: --extent NAME=... "
+                               "gives other sizes"
+                             : "");
   }
   std::string batches;
   for (int64_t size : compilation.batches())

@@ -105,7 +105,9 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;
-  options.extents = model.extentSizes();
+  options.hasUsualSizes = !model.hasNoExtents();
+  if (options.hasUsualSizes)
+    options.extents = model.extentSizes();
   for (const auto &[name, sizes] : options.extents)
     if (!isExtent(sizes))
       throw Failure{"expected --extent " + name +

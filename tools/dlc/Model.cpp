@@ -89,7 +89,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
       "NAME=32,64,128 or 16-128/16 for steps of 16, INPUT.2=... where it has "
       "no name: a program for each, and for each combination of several, which "
       "computes smaller sizes, too, where the model can be padded "
-      "(repeatable)");
+      "(repeatable); without this, lengths up to 512 of a model of one that "
+      "can be; none leaves it open to slow kernels");
   syntax.option("--batches", batches,
                 "Where the model leaves only the size of the batch open, the "
                 "numbers of examples to compute at once, ascending from 1: "
@@ -215,6 +216,10 @@ std::optional<std::vector<int64_t>> ModelOptions::batchSizes() const {
   throw Failure{"expected --batches with numbers like 1,4,16, or none, got '" +
                     batches + "'",
                 kBadUsage};
+}
+
+bool ModelOptions::hasNoExtents() const {
+  return extents.size() == 1 && extents.front() == "none";
 }
 
 std::map<std::string, std::vector<int64_t>> ModelOptions::extentSizes() const {

@@ -49,6 +49,10 @@ struct CompileOptions {
   /// of a model that can be padded. With gradients, or state that runs leave to
   /// each other, one size of each.
   std::map<std::string, std::vector<int64_t>> extents;
+  /// Without `extents`: where a model leaves one open beside the batch, and can
+  /// be padded, it has programs for the usual lengths of sequences, up to 512,
+  /// and one for any. Not on a GPU, nor with parameters as inputs.
+  bool hasUsualSizes = true;
   /// Values of parameters (.params): those of an MXNet network, or in place of
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
   /// for none.
@@ -207,16 +211,20 @@ public:
   /// that runs by itself.
   size_t shapes() const;
 
+  /// Whether one of them takes what fits no other, slowly; from Phase::Plan on.
+  bool takesOtherShapes() const;
+
   /// Which of the extents that have several sizes may also be smaller than in
   /// the programs for these, from Phase::Plan on.
   enum class SmallerSizes { None, OfSome, OfAll };
   SmallerSizes smallerSizes() const;
 
   /// Whether something runs, from Phase::Plan on, whose inputs have open shapes:
-  /// slowly.
+  /// slowly. Not what takesOtherShapes() tells of.
   bool leavesOpen() const;
 
-  /// What the program launches, from Phase::Plan on; nothing before.
+  /// What the program launches, from Phase::Plan on; nothing before. Without
+  /// what takesOtherShapes() tells of.
   LaunchCounts launches() const;
 
   /// Brings the module up to `phase`, at most Phase::Codegen. A phase that was

@@ -83,6 +83,8 @@ struct PipelineOptions {
   /// Sizes of extents that the model leaves open, like "length=16|32"
   /// (graph-specialize-shapes).
   std::vector<std::string> extents;
+  /// Without any: the usual ones of an extent that can be padded.
+  bool hasUsualSizes = false;
   /// Examples that programs for a batch of any size compute at once
   /// (graph-specialize-batch); empty: what the model leaves open stays open;
   /// unset: the pass decides.

@@ -76,10 +76,11 @@ inline constexpr size_t kInlineBytes = 1024;
 mlir::ElementsAttr makeElements(mlir::RankedTensorType type,
                                 llvm::ArrayRef<char> bytes);
 /// As above, but takes over large data instead of copying it: `blob` owns or
-/// borrows its bytes. `name` is what the resource is called when printed.
+/// borrows its bytes. `name` is what the resource is called when printed, a
+/// number of its own where it is empty.
 mlir::ElementsAttr makeElements(mlir::RankedTensorType type,
                                 mlir::AsmResourceBlob blob,
-                                llvm::StringRef name = "constant");
+                                llvm::StringRef name = {});
 /// A resource around bytes that outlive the context: a mapped file.
 mlir::ElementsAttr makeBorrowedElements(mlir::RankedTensorType type,
                                         llvm::ArrayRef<char> bytes,

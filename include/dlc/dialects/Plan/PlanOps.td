@@ -51,7 +51,8 @@ def ProgramOp : Plan_Op<"program", [
     that its inputs and outputs name as `padded`, by numbers from 0 on, may be
     smaller than in all of these: what is bound then is followed by copies of
     its last elements, and what lies behind results is left out. Each of the programs takes the sizes of
-    these extents as inputs of their own behind the others.
+    these extents as inputs of their own behind the others. One that leaves such
+    an extent open takes what fits no other.
 
     Constraints:
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.

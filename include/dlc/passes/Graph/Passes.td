@@ -45,8 +45,9 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: inferred types (`graph-infer-types`).
     Ensures: no operation of known operands is left, unless its result is larger
-    than `max-bytes`, its work larger than `max-work`, it failed to compute, or
-    its type could not be made precise; a remark says which. Results of one
+    than `max-bytes`, or a movement's larger than 64 KiB and 16 times its operands,
+    its work larger than `max-work`, it failed to compute, or its type could not be
+    made precise; a remark says which. Results of one
     value all over stay splats and take no memory, so that weights made by
     expanding a scalar cost nothing. Operations without uses are gone.
     Cost: that of the computations, in portable code.
@@ -484,7 +485,10 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     size of it, which each has as one more argument, and in front of operations in
     which elements along it meet there is a `graph.select` of what counts nothing
     there. A remark says of which extents, and which operation keeps others from it;
-    those of one size are what they are. An error says which extents there are, where a name is of none; that
+    those of one size are what they are. With `usual` and no extents, where one is
+    open beside the first dimension of inputs and can be padded, it has the lengths
+    that are usual, 8 to 512, and a function @main_any, the last one, takes what
+    fits none of them. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination, and for each size
     between them, and a walk over the forms of elements for each combination.
@@ -505,7 +509,9 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"extents", "extents", "std::string",
-               "Extents with their sizes, like length=16|32">];
+               "Extents with their sizes, like length=16|32">,
+    Option<"usual", "usual", "bool", /*default=*/"false",
+           "Without extents, the usual lengths of what is open">];
   let dependentDialects = ["::dlc::graph::GraphDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
