@@ -37,8 +37,10 @@ static void checkSample(const std::string &path, uint32_t version) {
   ASSERT_TRUE(program.isOk()) << program.status().message();
   auto execution = Execution::create(**program);
   ASSERT_TRUE(execution.isOk()) << execution.status().message();
-  Result<HostTensor> input = readNpy(folder + "/input.npy");
-  Result<HostTensor> expected = readNpy(folder + "/expected.npy");
+  const bool isAttend = path.ends_with("-attend.dlc");
+  const std::string values = folder + (isAttend ? "/attend-" : "/");
+  Result<HostTensor> input = readNpy(values + "input.npy");
+  Result<HostTensor> expected = readNpy(values + "expected.npy");
   ASSERT_TRUE(input.isOk() && expected.isOk());
 
   ASSERT_TRUE((*execution)->bindInput(0, input->view()).isOk());

@@ -287,7 +287,7 @@ inline ProgramBuilder shapesBuilder() {
 
 /// y = relu(x), n = minus the number of rows, w = -z, over up to 4 rows of up
 /// to 3 columns and up to 6 of 5; z has 2.
-inline ProgramBuilder paddedBuilder() {
+inline ProgramBuilder paddedBuilder(bool takesAny = false) {
   ProgramBuilder builder;
   builder.input("x", DLC_F32, {-1, -1});
   builder.input("z", DLC_I8, {-1, 2});
@@ -298,7 +298,10 @@ inline ProgramBuilder paddedBuilder() {
   builder.program.inputs[1]->padded = {0, -1};
   builder.program.outputs[0]->padded = {0, 1};
   builder.program.outputs[2]->padded = {0, -1};
-  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{6, 5}, {4, 3}}) {
+  std::vector<std::pair<int64_t, int64_t>> sizes{{6, 5}, {4, 3}};
+  if (takesAny)
+    sizes.emplace_back(-1, -1);
+  for (auto [rows, columns] : sizes) {
     ProgramBuilder part;
     int x = part.input("x", DLC_F32, {rows, columns});
     int z = part.input("z", DLC_I8, {rows, 2});

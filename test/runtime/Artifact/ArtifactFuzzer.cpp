@@ -36,7 +36,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t limit, unsigned) {
   static const AlignedBuffer seeds[] = {
       test::addReluBuilder().write(), test::batchBuilder().write(),
-      test::shapesBuilder().write(), test::paddedBuilder().write()};
+      test::shapesBuilder().write(), test::paddedBuilder().write(),
+      test::paddedBuilder(/*takesAny=*/true).write()};
   const AlignedBuffer &seed = seeds[size % std::size(seeds)];
   DlcArtifactHeader header;
   std::memcpy(&header, seed.data(), sizeof(header));

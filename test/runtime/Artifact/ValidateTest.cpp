@@ -436,6 +436,20 @@ TEST(Validate, ShapesThatMayBeSmaller) {
             "a program for several shapes");
 }
 
+TEST(Validate, ProgramsForAnyOtherShape) {
+  auto failure = [](auto change) {
+    return failureWith(paddedBuilder(/*takesAny=*/true), change);
+  };
+  EXPECT_EQ(failure([](B &) {}), "");
+  EXPECT_EQ(failure([](B &b) {
+              auto &z = shapeOf(b, 2).values[1];
+              z->shape = {3, 2};
+              z->bytes = 6;
+            }),
+            "program 2 of several shapes: expected one size of padded extent "
+            "0");
+}
+
 TEST(Validate, BatchesOfAnySize) {
   EXPECT_EQ(batchFailureWith([](B &) {}), "");
   EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).rows = 4; }),
@@ -502,9 +516,13 @@ TEST(Validate, VersionsSayWhoCanRead) {
   Result<AlignedBuffer> batch = writeArtifact(batchBuilder().contents());
   Result<AlignedBuffer> shapes = writeArtifact(shapesBuilder().contents());
   Result<AlignedBuffer> padded = writeArtifact(paddedBuilder().contents());
-  ASSERT_TRUE(plain.isOk() && batch.isOk() && shapes.isOk() && padded.isOk());
+  Result<AlignedBuffer> any =
+      writeArtifact(paddedBuilder(/*takesAny=*/true).contents());
+  ASSERT_TRUE(plain.isOk() && batch.isOk() && shapes.isOk() && padded.isOk() &&
+              any.isOk());
   EXPECT_EQ(Artifact::fromMemory(plain->bytes())->header().version, 1u);
   EXPECT_EQ(Artifact::fromMemory(batch->bytes())->header().version, 2u);
   EXPECT_EQ(Artifact::fromMemory(shapes->bytes())->header().version, 3u);
   EXPECT_EQ(Artifact::fromMemory(padded->bytes())->header().version, 4u);
+  EXPECT_EQ(Artifact::fromMemory(any->bytes())->header().version, 5u);
 }

@@ -97,3 +97,5 @@ TEST(Mutation, OfABatch) { runMutated(batchBuilder()); }
 TEST(Mutation, OfSeveralShapes) { runMutated(shapesBuilder()); }
 
 TEST(Mutation, OfSmallerShapes) { runMutated(paddedBuilder()); }
+
+TEST(Mutation, OfAnyShapes) { runMutated(paddedBuilder(/*takesAny=*/true)); }

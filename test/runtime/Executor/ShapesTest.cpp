@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -142,7 +143,8 @@ TEST_F(Shapes, EachTellsOfItsLaunchesAndPorts) {
 namespace {
 
 struct Padded : testing::Test {
-  Padded() : bytes(paddedBuilder().write()) {
+  explicit Padded(bool takesAny = false)
+      : bytes(paddedBuilder(takesAny).write()) {
     program = loadProgram(bytes);
     execution = std::move(*Execution::create(*program));
   }
@@ -276,4 +278,68 @@ TEST_F(Padded, TellsOfPortsAtTheEnd) {
   ASSERT_TRUE(execution->run(&heard).isOk());
   EXPECT_EQ(heard.inputs, (std::vector<size_t>{0, 1}));
   EXPECT_EQ(heard.outputs, (std::vector<size_t>{0, 1, 2}));
+}
+
+//===----------------------------------------------------------------------===//
+// Any others
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PaddedOrAny : Padded {
+  PaddedOrAny() : Padded(/*takesAny=*/true) {}
+};
+} // namespace
+
+TEST_F(PaddedOrAny, AllSizesInAnyOrder) {
+  for (int64_t rows : {1, 9, 4, 7, 6, 5})
+    for (int64_t columns : {1, 3, 6, 5, 2, 8})
+      check(rows, columns);
+  EXPECT_FALSE(bind(0, 3).isOk() && execution->run().isOk());
+}
+
+TEST_F(PaddedOrAny, TakesTheOthersWhereTheyFit) {
+  struct Listener final : LaunchObserver {
+    void onLaunch(size_t launch, unsigned, uint64_t, uint64_t) override {
+      launches.push_back(launch);
+    }
+    std::vector<size_t> launches;
+  } heard;
+  execution->setObserver(&heard);
+  check(6, 5);
+  check(7, 5);
+  check(2, 2);
+  EXPECT_EQ(heard.launches, (std::vector<size_t>{0, 1, 2, 6, 7, 8, 3, 4, 5}));
+  execution->setObserver(nullptr);
+}
+
+TEST_F(PaddedOrAny, OutputsOfTheCaller) {
+  Floats y(14, 7.0f);
+  int64_t shape[] = {7, 2};
+  ASSERT_TRUE(execution->bindOutput(0, {DLC_F32, shape, y.data()}).isOk());
+  check(7, 2);
+  EXPECT_EQ(execution->output(0).data, y.data());
+  ASSERT_TRUE(bind(8, 2).isOk());
+  EXPECT_EQ(execution->run().message(),
+            "output 'y': expected memory of 8x2xf32, got one of 7x2xf32");
+  ASSERT_TRUE(execution->bindOutput(0, {}).isOk());
+  y.assign(14, 7.0f);
+  check(7, 2);
+  check(4, 3);
+  EXPECT_EQ(y, Floats(14, 7.0f));
+}
+
+TEST_F(PaddedOrAny, TellsOfPorts) {
+  struct Listener final : PortListener {
+    void onInputDone(size_t index) override { inputs.insert(index); }
+    void onOutputDone(size_t index) override { outputs.insert(index); }
+    std::set<size_t> inputs, outputs;
+  } heard;
+  execution = std::move(*Execution::create(*program, {.tellsPorts = true}));
+  Floats y(14, 7.0f);
+  int64_t shape[] = {7, 2};
+  ASSERT_TRUE(execution->bindOutput(0, {DLC_F32, shape, y.data()}).isOk());
+  ASSERT_TRUE(bind(7, 2).isOk());
+  ASSERT_TRUE(execution->run(&heard).isOk());
+  EXPECT_TRUE(heard.inputs.contains(0) && heard.inputs.contains(1));
+  EXPECT_EQ(heard.outputs, (std::set<size_t>{0, 1, 2}));
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: dlc-opt %s --split-input-file --graph-specialize-shapes=usual | FileCheck %s
+
+// One length beside the batch has the usual sizes, as far as the model has them,
+// and a function for any other.
+// CHECK-LABEL: func.func private @main(tensor<?x?xi64> {graph.dims = ["batch", "length"], graph.padded = array<i64: -1, 0>}) -> (tensor<?x?x4xf32> {graph.padded = array<i64: -1, 0, -1>})
+// CHECK-SAME: graph.by_shape = [@main_8, @main_16, @main_24, @main_32, @main_48, @main_64, @main_96, @main_any]
+// CHECK: func.func @main_8(%{{.*}}: tensor<?x8xi64> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"})
+// CHECK: func.func @main_any(%{{.*}}: tensor<?x?xi64> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?x4xf32>
+func.func @main(%ids: tensor<?x?xi64> {graph.dims = ["batch", "length"]}) -> tensor<?x?x4xf32> {
+  %words = graph.constant dense<0.5> : tensor<100x4xf32>
+  %places = graph.constant dense<0.25> : tensor<100x4xf32>
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %shape = graph.shape %ids : (tensor<?x?xi64>) -> tensor<2xi64>
+  %n = graph.gather %shape, %one {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %word = graph.gather %words, %ids {axis = 0 : i64} : (tensor<100x4xf32>, tensor<?x?xi64>) -> tensor<?x?x4xf32>
+  %place = graph.slice %places, %zero, %n, %zero, %one : (tensor<100x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x4xf32>
+  %y = graph.add %word, %place : (tensor<?x?x4xf32>, tensor<?x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
+// -----
+
+// Of two it is not known which is how long.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: graph.by_shape
+// CHECK-NOT: func.func
+func.func @main(%x: tensor<1x?x?xf32> {graph.dims = ["", "height", "width"]}) -> tensor<1x?x?xf32> {
+  %y = graph.relu %x : tensor<1x?x?xf32>
+  return %y : tensor<1x?x?xf32>
+}
+
+// -----
+
+// A batch alone is that of graph-specialize-batch.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: func.func
+func.func @main(%x: tensor<?x4xf32> {graph.dims = ["batch", ""]}) -> tensor<?x4xf32> {
+  %y = graph.relu %x : tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+
+// What cannot be padded stays as it is.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: func.func
+func.func @main(%x: tensor<2x?xf32> {graph.dims = ["", "length"]}) -> tensor<2x1xf32> {
+  %i = graph.constant dense<-1> : tensor<1xi64>
+  %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<2x?xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  return %y : tensor<2x1xf32>
+}
