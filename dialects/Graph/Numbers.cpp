@@ -100,8 +100,25 @@ NumberReader::Value NumberReader::read(Value tensor, ArrayRef<Index> position) {
   return placeholder;
 }
 
+/// Whether no number of `type` wraps around: narrow ones do where there are
+/// more elements than somebody has read.
+bool NumberReader::fits(const Index &number, Type type) const {
+  const unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (isConstant(number) || width >= 64)
+    return true;
+  auto [low, high] = rangeOf(number);
+  return width == 32 && low >= INT32_MIN && high <= INT32_MAX;
+}
+
 std::optional<Index> NumberReader::numberOf(OpResult result,
                                             ArrayRef<Index> position) {
+  auto number = numberBefore(result, position);
+  return number && fits(*number, result.getType()) ? number : std::nullopt;
+}
+
+/// The same, as if integers had no end.
+std::optional<Index> NumberReader::numberBefore(OpResult result,
+                                                ArrayRef<Index> position) {
   Operation *op = result.getOwner();
   auto operandAt = [&](unsigned i) -> std::optional<Index> {
     Value operand = op->getOperand(i);

@@ -192,7 +192,8 @@ private:
   void findNumbers(func::FuncOp function);
   bool visit(Operation *original);
   bool visitPart(Operation *op);
-  bool checkUse(Operation *op, bool &isInvolved);
+  bool checkUse(Operation *original, Operation *op, bool &isInvolved);
+  bool isOfOthers(Operation *original);
   void prepare(Operation *op) {
     prepareForm(op, knowledge,
                 [&](Value each) { return known.contains(each); });
@@ -223,7 +224,8 @@ private:
   PaddingProbes &probes;
   const int64_t size;
   std::string &why;
-  SizedValues sized; ///< In `probes.own`.
+  SizedValues sized;    ///< In `probes.own`.
+  SizedValues ofOthers; ///< Numbers of other extents, of the function.
   PaddingsOfValues known;
   Knowledge knowledge;
   llvm::DenseMap<Value, Value> originals; ///< Of values of `probes.own`.
@@ -575,7 +577,8 @@ PaddingFinder::findVarying(Value original) {
 
 /// Refuses what computes with the size. `isInvolved` becomes true of what has
 /// padded operands, a shape by the size, or places that have it in them.
-bool PaddingFinder::checkUse(Operation *op, bool &isInvolved) {
+bool PaddingFinder::checkUse(Operation *original, Operation *op,
+                             bool &isInvolved) {
   auto fusion = dyn_cast<FusionOpInterface>(op);
   auto indexed = dyn_cast<IndexedOpInterface>(op);
   bool isPadded = false, takesSize = false, isShapedBySize = false,
@@ -596,7 +599,38 @@ bool PaddingFinder::checkUse(Operation *op, bool &isInvolved) {
   if (isPadded && takesSize && !areNumbers(op))
     return refuse(op, "computes with the size");
   isInvolved = isPadded || isShapedBySize || takesPlaces;
+  if (isInvolved && isOfOthers(original))
+    return refuse(op, "depends on another size than that of the extent");
   return true;
+}
+
+/// Whether what an operation takes, or how large its results are along the
+/// extent, is not the same for each size of other extents, of which only one
+/// was looked at.
+bool PaddingFinder::isOfOthers(Operation *original) {
+  if (llvm::any_of(original->getOperands(), [&](Value operand) {
+        return ofOthers.all.contains(operand) &&
+               !ofOthers.linear.contains(operand);
+      }))
+    return true;
+  auto isSizeIn = [&](const FunctionCopy &copy, Value result, unsigned dim) {
+    if (!copy.function)
+      return false;
+    auto type =
+        dyn_cast<RankedTensorType>(copy.mapping.lookup(result).getType());
+    return type && type.getDimSize(dim) == size;
+  };
+  return llvm::any_of(original->getResults(), [&](Value result) {
+    auto varying = findVarying(result);
+    if (!varying)
+      return false; // It is refused.
+    // Where types do not tell it, it is so for two sizes of the others.
+    return llvm::any_of(*varying, [&](unsigned dim) {
+      return isSizeIn(probes.own, result, dim) &&
+             !isSizeIn(probes.others, result, dim) &&
+             !isSizeIn(probes.least, result, dim);
+    });
+  });
 }
 
 /// Indices behind those that there are may be anywhere; 0 is one of any tensor
@@ -796,7 +830,7 @@ bool PaddingFinder::visit(Operation *original) {
   if (isa<ShapeOp, SizeOp>(op))
     return true; // In `sized`, or known.
   bool isInvolved = false;
-  if (!checkUse(op, isInvolved))
+  if (!checkUse(original, op, isInvolved))
     return false;
   if (!isInvolved)
     return true;
@@ -862,27 +896,40 @@ bool PaddingFinder::visit(Operation *original) {
 /// size make no number of what they are the places of.
 void PaddingFinder::findNumbers(func::FuncOp function) {
   learn(probes.own, ofOwn);
+  ofSmaller.reserve(probes.smaller.size()); // They stay where they are.
   learn(probes.smaller.front(), ofSmaller.emplace_back());
-  const SizedValues there = findSized(*probes.open.function);
-  SizedValues open;
+  // Those of a copy in which extents are open, as values of the function.
+  auto sizedIn = [&](const FunctionCopy &copy) {
+    const SizedValues there = findSized(*copy.function);
+    SizedValues found;
+    for (Operation &op : function.getBody().front().without_terminator())
+      for (Value result : op.getResults()) {
+        Value value = copy.mapping.lookup(result);
+        if (there.all.contains(value))
+          found.all.insert(result);
+        if (there.linear.contains(value))
+          found.linear.insert(result);
+      }
+    return found;
+  };
+  auto elementsIn = [](const FunctionCopy &copy, const Knowledge &of) {
+    return
+        [&](Value value) { return of.elementsOf(copy.mapping.lookup(value)); };
+  };
   for (Operation &op : function.getBody().front().without_terminator())
-    for (Value result : op.getResults()) {
+    for (Value result : op.getResults())
       originals[probes.own.mapping.lookup(result)] = result;
-      Value value = probes.open.mapping.lookup(result);
-      if (there.all.contains(value))
-        open.all.insert(result);
-      if (there.linear.contains(value))
-        open.linear.insert(result);
-    }
+  ofOthers = sizedIn(probes.others);
+  if (probes.least.function) {
+    Knowledge least;
+    learn(probes.least, least);
+    ofOthers = findDiffering(function, ofOthers, elementsIn(probes.own, ofOwn),
+                             elementsIn(probes.least, least),
+                             [](OpOperand &) { return false; });
+  }
   const SizedValues differing = findDiffering(
-      function, open,
-      [&](Value value) {
-        return ofOwn.elementsOf(probes.own.mapping.lookup(value));
-      },
-      [&](Value value) {
-        return ofSmaller.front().elementsOf(
-            probes.smaller.front().mapping.lookup(value));
-      },
+      function, sizedIn(probes.open), elementsIn(probes.own, ofOwn),
+      elementsIn(probes.smaller.front(), ofSmaller.front()),
       [&](OpOperand &operand) {
         Operation *op = probes.own.mapping.lookup(operand.getOwner());
         auto indexed = dyn_cast<IndexedOpInterface>(op);

@@ -27,6 +27,8 @@ struct FunctionCopy {
 /// first, and none.
 struct PaddingProbes {
   FunctionCopy own, open;
+  FunctionCopy others; ///< Of the own size, with all other extents open.
+  FunctionCopy least;  ///< The same with these of 1; or none.
   std::vector<FunctionCopy> smaller;
   int64_t size;               ///< In `own`.
   std::vector<int64_t> sizes; ///< In `smaller`: some.

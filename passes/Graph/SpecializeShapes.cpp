@@ -79,7 +79,8 @@ private:
   LogicalResult infer(func::FuncOp function);
   LogicalResult inferQuietly(func::FuncOp function);
   std::optional<FunctionCopy> copyFor(const Part &part, const Extent &extent,
-                                      int64_t size);
+                                      int64_t size,
+                                      std::optional<int64_t> others = {});
   SmallVector<int64_t> findSmaller(ArrayRef<Part> parts, const Part &part,
                                    const Extent &extent);
   std::optional<FoundPadding> findPaddingOf(const Part &part,
@@ -364,10 +365,11 @@ LogicalResult SpecializeShapes::inferQuietly(func::FuncOp function) {
   return infer(function);
 }
 
-/// A copy of @main of the sizes of `part`, but for `extent`.
-std::optional<FunctionCopy> SpecializeShapes::copyFor(const Part &part,
-                                                      const Extent &extent,
-                                                      int64_t size) {
+/// A copy of @main of the sizes of `part`, but for `extent`; with `others` those
+/// of all other extents are that, too.
+std::optional<FunctionCopy>
+SpecializeShapes::copyFor(const Part &part, const Extent &extent, int64_t size,
+                          std::optional<int64_t> others) {
   FunctionCopy copy;
   copy.function = cast<func::FuncOp>(main->clone(copy.mapping));
   func::FuncOp function = *copy.function;
@@ -384,7 +386,9 @@ std::optional<FunctionCopy> SpecializeShapes::copyFor(const Part &part,
   });
   size_t probes = 0;
   for (const auto &[name, other] : open) {
-    if (!other.sizes.empty())
+    if (others)
+      set(other, *others);
+    if (others || !other.sizes.empty())
       continue;
     if (probes == std::size(kProbes))
       return std::nullopt;
@@ -448,12 +452,17 @@ SpecializeShapes::findPaddingOf(const Part &part, const Extent &extent,
   for (auto [size, copy] : llvm::zip_equal(sizes, probes.smaller))
     if (!add(size, copy))
       return std::nullopt;
-  if (auto open = copyFor(part, extent, ShapedType::kDynamic))
-    probes.open = std::move(*open);
-  else
+  auto open = copyFor(part, extent, ShapedType::kDynamic);
+  auto others = copyFor(part, extent, probes.size, ShapedType::kDynamic);
+  if (!open || !others) {
     why = "shapes do not fit any size";
-  return probes.open.function ? findPadding(main, probes, extent.places, why)
-                              : std::nullopt;
+    return std::nullopt;
+  }
+  probes.open = std::move(*open);
+  probes.others = std::move(*others);
+  if (auto least = copyFor(part, extent, probes.size, 1))
+    probes.least = std::move(*least);
+  return findPadding(main, probes, extent.places, why);
 }
 
 /// Finds, for each of `parts`, what it takes to pad `extent`. Results have it

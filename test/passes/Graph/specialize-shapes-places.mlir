@@ -104,3 +104,57 @@ func.func @main(%x: tensor<?x?xi64> {graph.dims = ["batch", "length"]}) -> tenso
   %y = graph.add %x, %begins : (tensor<?x?xi64>, tensor<?x1xi64>) -> tensor<?x?xi64>
   return %y : tensor<?x?xi64>
 }
+
+// -----
+
+// Narrow integers wrap around where there is more of them than was looked at.
+// CHECK: [Missed] SpecializeShapes {{.*}}gather does not keep what there is apart from padding
+func.func @main(%x: tensor<?xf32> {graph.dims = ["length"]}) -> tensor<?xf32> {
+  %i0 = graph.constant dense<0> : tensor<i64>
+  %i1 = graph.constant dense<1> : tensor<i64>
+  %shape = graph.shape %x : (tensor<?xf32>) -> tensor<1xi64>
+  %s = graph.gather %shape, %i0 : (tensor<1xi64>, tensor<i64>) -> tensor<i64>
+  %places = graph.range %i0, %s, %i1 : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %tall = graph.constant dense<[600, 1]> : tensor<2xi64>
+  %half = graph.expand %places, %tall : (tensor<?xi64>, tensor<2xi64>) -> tensor<600x?xi64>
+  %narrow = graph.cast %half {to = i8} : (tensor<600x?xi64>) -> tensor<600x?xi8>
+  %at = graph.cast %narrow {to = i64} : (tensor<600x?xi8>) -> tensor<600x?xi64>
+  %all = graph.gather %x, %at : (tensor<?xf32>, tensor<600x?xi64>) -> tensor<600x?xf32>
+  %axes = graph.constant dense<0> : tensor<1xi64>
+  %y = graph.reduce_max %all, %axes {keepdims = false} : (tensor<600x?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// What depends on the batch, too, was looked at for one.
+// CHECK: [Missed] SpecializeShapes {{.*}}add depends on another size than that of the extent
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}) -> tensor<?x?xf32> {
+  %i0 = graph.constant dense<0> : tensor<i64>
+  %i1 = graph.constant dense<1> : tensor<i64>
+  %three = graph.constant dense<3> : tensor<i64>
+  %shape = graph.shape %x : (tensor<?x?xf32>) -> tensor<2xi64>
+  %n = graph.gather %shape, %i0 : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %s = graph.gather %shape, %i1 : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %few = graph.min %n, %three : tensor<i64>
+  %none = graph.sub %few, %three : tensor<i64>
+  %places = graph.range %i0, %s, %i1 : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %at = graph.add %places, %none : (tensor<?xi64>, tensor<i64>) -> tensor<?xi64>
+  %y = graph.gather %x, %at {axis = 1 : i64} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// Nor is a slice that ends by the size of the batch one of all.
+// CHECK: [Missed] SpecializeShapes {{.*}}slice depends on another size than that of the extent
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}) -> tensor<?x?xf32> {
+  %first = graph.constant dense<0> : tensor<1xi64>
+  %second = graph.constant dense<1> : tensor<1xi64>
+  %four = graph.constant dense<4> : tensor<1xi64>
+  %shape = graph.shape %x : (tensor<?x?xf32>) -> tensor<2xi64>
+  %n = graph.gather %shape, %first : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %end = graph.mul %n, %four : tensor<1xi64>
+  %y = graph.slice %x, %first, %end, %second, %second : (tensor<?x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}

@@ -38,6 +38,9 @@ public:
 private:
   std::optional<Index> numberOf(mlir::OpResult result,
                                 llvm::ArrayRef<Index> position);
+  std::optional<Index> numberBefore(mlir::OpResult result,
+                                    llvm::ArrayRef<Index> position);
+  bool fits(const Index &number, mlir::Type type) const;
 
   llvm::ArrayRef<int64_t> valuesOf(Value tensor, mlir::ElementsAttr elements);
 
