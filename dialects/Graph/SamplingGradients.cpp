@@ -185,6 +185,13 @@ static SmallVector<Neighbour> neighboursOf(Formula &f, GridSampleOp op,
           at(f.shift(base, 2), outer(f.from(2, t)))};
 }
 
+/// Of 16 neighbours at most a kernel is made; more take too long to compile.
+bool GridSampleOp::hasFasterParts() {
+  return hasStaticTypes(*this) && hasElements(*this) &&
+         (getMode() != "cubic" || Formula::typeOf(getX()).getRank() <= 4) &&
+         Formula::typeOf(getX()).getRank() <= 6;
+}
+
 /// Gathers the neighbours of all points and sums them with their weights; the
 /// gradients of both operands are those of that. Within a kernel it stays one
 /// operation.

@@ -6,6 +6,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ranges.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
@@ -61,7 +62,7 @@ static bool resolveIndices(graph::IndexedOpInterface op) {
     if (*resolved != *known)
       replace(graph::ConstantOp::create(builder, op.getLoc(),
                                         makeIndices(type, *resolved)));
-  } else {
+  } else if (!graph::areWithin(operand.get(), *extents)) {
     replace(graph::ResolveIndicesOp::create(builder, op.getLoc(), operand.get(),
                                             *extents));
   }

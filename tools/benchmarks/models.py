@@ -370,19 +370,19 @@ def unet(name, seed, size=128, width=32, depth=3):
     return g
 
 
-def recurrent(name, seed, kind, gates, steps=64, features=256, hidden=256):
-    """Two layers in both directions over one sequence."""
+def recurrent(name, seed, kind, gates, steps=64, hidden=256, directions=2):
+    """Two layers, in both directions unless otherwise, over one sequence."""
     g = Network(name, seed)
-    x = g.input("x", TensorProto.FLOAT, [steps, 1, features])
-    size = features
+    x = g.input("x", TensorProto.FLOAT, [steps, 1, hidden])
+    size, rows = hidden, gates * hidden
     for _ in range(2):
-        y = g.op(kind, x, g.normal((2, gates * hidden, size), size ** -0.5),
-                 g.normal((2, gates * hidden, hidden), hidden ** -0.5),
-                 g.normal((2, 2 * gates * hidden), 0.05),
-                 hidden_size=hidden, direction="bidirectional")
+        y = g.op(kind, x, g.normal((directions, rows, size), size ** -0.5),
+                 g.normal((directions, rows, hidden), hidden ** -0.5),
+                 g.normal((directions, 2 * rows), 0.05), hidden_size=hidden,
+                 direction="bidirectional" if directions == 2 else "forward")
         y = g.op("Transpose", y, perm=[0, 2, 1, 3])
-        x = g.op("Reshape", y, g.ints(steps, 1, 2 * hidden))
-        size = 2 * hidden
+        x = g.op("Reshape", y, g.ints(steps, 1, directions * hidden))
+        size = directions * hidden
     g.output(x, "y", [steps, 1, size])
     return g
 
@@ -671,6 +671,7 @@ OTHERS = {
     "gpt_step": gpt_step,
     "unet": unet,
     "lstm": lambda name, seed: recurrent(name, seed, "LSTM", 4),
+    "lstm_wide": lambda name, seed: recurrent(name, seed, "LSTM", 4, 25, 512, 1),
     "gru": lambda name, seed: recurrent(name, seed, "GRU", 3),
     "tcn": tcn,
     "conv3d": conv3d,

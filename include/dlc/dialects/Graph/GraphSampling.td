@@ -53,7 +53,7 @@ def ResizeOp : Graph_Op<"resize", "Opaque", [
 }
 
 def GridSampleOp : Graph_Op<"grid_sample", "Opaque", [
-    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Sampling at given coordinates";
   let description = [{
     Interpolates `x` (N, C, D1..Dn) at the coordinates of `grid` (N, G1..Gn, n),

@@ -94,7 +94,7 @@ def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that read at places given by data (IndexedOpInterface)
     and whose types are static are `in_bounds`: their indices are constants in
-    [0, n), or come from `graph.resolve_indices`, which is where an index beyond
+    [0, n), are there by what they are computed of, as what a clamp gives, or come from `graph.resolve_indices`, which is where an index beyond
     the tensor is an error. Such operations can be generated, since kernels
     cannot fail.
     Cost: one walk.
