@@ -99,8 +99,9 @@ bool GatherElementsOp::isInBounds() { return getInBounds(); }
 bool GatherNDOp::isInBounds() { return getInBounds(); }
 bool ScatterNDOp::isInBounds() { return getInBounds(); }
 
-bool dlc::graph::areWithin(Value indices, ArrayRef<int64_t> extents) {
-  std::optional<Bounds> range = rangeOfElements(indices);
+bool dlc::graph::areWithin(Value indices, ArrayRef<int64_t> extents,
+                           unsigned mostSteps) {
+  std::optional<Bounds> range = rangeOfElements(indices, mostSteps);
   return range && range->low >= 0 && !extents.empty() &&
          range->high < static_cast<double>(*llvm::min_element(extents));
 }
@@ -131,7 +132,7 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
     if (areInBounds)
       return success();
   }
-  if (areWithin(indices, *extents) ||
+  if (areWithin(indices, *extents, kStepsToCheck) ||
       isa<dlc::LaunchableOpInterface>(op->getParentOp()))
     return success();
   return op->emitOpError("expected indices that are resolved, to be in bounds");

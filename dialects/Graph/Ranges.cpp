@@ -120,10 +120,15 @@ static MaybeBounds rangeOf(Value value, unsigned depth) {
       .Case<ExpandOp, ReshapeOp, UnsqueezeOp, SqueezeOp, FlattenOp, TransposeOp,
             SliceOp, CopyOp>(
           [&](auto moved) { return rangeOf(moved->getOperand(0), depth); })
+      .Case([&](FusionOp fusion) {
+        const unsigned number = cast<OpResult>(value).getResultNumber();
+        return rangeOf(
+            fusion.getBody().front().getTerminator()->getOperand(number),
+            depth);
+      })
       .Default([](Operation *) { return MaybeBounds(); });
 }
 
-MaybeBounds dlc::graph::rangeOfElements(Value tensor) {
-  constexpr unsigned mostSteps = 32;
+MaybeBounds dlc::graph::rangeOfElements(Value tensor, unsigned mostSteps) {
   return rangeOf(tensor, mostSteps);
 }

@@ -110,7 +110,11 @@ typedef struct DlcCompilerOptions {
                                program for each combination, 1024 at most, and a
                                run takes the one that its inputs fit, or the next
                                larger one of a model that can be padded */
-  size_t extentCount;
+  size_t extentCount;       /* 0 without extents: where one is open beside the
+                               batch, and the model can be padded, there are
+                               programs for the usual lengths up to 512, and a
+                               slow one for any other; 0 with extents: it stays
+                               open to slow kernels */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

@@ -181,6 +181,7 @@ static DlcStatus convert(const DlcCompilerOptions &given,
       return status;
   if (given.extentCount && !given.extents)
     return missing("extents");
+  options.hasUsualSizes = !given.extents || given.extentCount;
   for (size_t i = 0; i < given.extentCount; ++i)
     if (DlcStatus status = noteExtent(given.extents[i], options.extents))
       return status;

@@ -62,7 +62,8 @@ static bool resolveIndices(graph::IndexedOpInterface op) {
     if (*resolved != *known)
       replace(graph::ConstantOp::create(builder, op.getLoc(),
                                         makeIndices(type, *resolved)));
-  } else if (!graph::areWithin(operand.get(), *extents)) {
+  } else if (!graph::areWithin(operand.get(), *extents,
+                               graph::kStepsToDecide)) {
     replace(graph::ResolveIndicesOp::create(builder, op.getLoc(), operand.get(),
                                             *extents));
   }

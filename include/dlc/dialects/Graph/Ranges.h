@@ -18,11 +18,16 @@ struct Bounds {
 };
 
 /// Between which numbers all elements of `tensor` are, by what they are computed
-/// of; nullopt where that does not tell.
-std::optional<Bounds> rangeOfElements(mlir::Value tensor);
+/// of in so many steps; nullopt where that does not tell.
+std::optional<Bounds> rangeOfElements(mlir::Value tensor, unsigned mostSteps);
+
+/// Steps that are looked at where something is decided, and where it is checked:
+/// what passes put in between makes nothing wrong.
+inline constexpr unsigned kStepsToDecide = 32, kStepsToCheck = 64;
 
 /// Whether indices are, whatever data there is, in [0, n) of each of `extents`.
-bool areWithin(mlir::Value indices, llvm::ArrayRef<int64_t> extents);
+bool areWithin(mlir::Value indices, llvm::ArrayRef<int64_t> extents,
+               unsigned mostSteps);
 
 } // namespace dlc::graph
 
