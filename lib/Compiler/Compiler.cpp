@@ -380,6 +380,26 @@ bool Compilation::takesOtherShapes() const {
   return state->module && findProgramForAny(*state->module);
 }
 
+int64_t Compilation::largestSize() const {
+  int64_t largest = 0;
+  SymbolTable symbols(*state->module);
+  auto main = symbols.lookup<plan::ProgramOp>("main");
+  for (auto name :
+       partsOf(main, graph::kByShapeAttr).getAsRange<FlatSymbolRefAttr>()) {
+    auto part = symbols.lookup<plan::ProgramOp>(name.getAttr());
+    for (auto [whole, own] :
+         llvm::zip(main.getBody().getOps<plan::InputOp>(),
+                   part.getBody().getOps<plan::InputOp>())) {
+      auto type = dyn_cast<MemRefType>(own.getType());
+      if (type && whole.getPadded())
+        for (auto [dim, number] : llvm::enumerate(*whole.getPadded()))
+          if (number >= 0)
+            largest = std::max(largest, type.getDimSize(dim));
+    }
+  }
+  return largest;
+}
+
 size_t Compilation::shapes() const {
   ArrayAttr parts;
   if (state->module)

@@ -200,6 +200,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     if (!options.extents.empty() || options.hasUsualSizes) {
       graph::SpecializeShapesPassOptions shapes;
       shapes.usual = options.hasUsualSizes;
+      shapes.byRows = !options.batches || !options.batches->empty();
       shapes.extents.assign(options.extents.begin(), options.extents.end());
       manager.addPass(graph::createSpecializeShapesPass(shapes));
       addGraphPhase(manager);

@@ -95,6 +95,7 @@ private:
   void declare(ArrayRef<Part> parts);
   Extent *findLength();
   bool addUsualParts(Extent &length, std::vector<Part> &parts);
+  bool isWholeByRows(func::FuncOp function);
   Part addOpenPart();
   void specializeUsual();
 
@@ -365,8 +366,8 @@ LogicalResult SpecializeShapes::inferQuietly(func::FuncOp function) {
   return infer(function);
 }
 
-/// A copy of @main of the sizes of `part`, but for `extent`; with `others` those
-/// of all other extents are that, too.
+/// A copy of @main of the sizes of `part`, but for `extent`; with `others`
+/// those of all other extents are that, too.
 std::optional<FunctionCopy>
 SpecializeShapes::copyFor(const Part &part, const Extent &extent, int64_t size,
                           std::optional<int64_t> others) {
@@ -608,6 +609,26 @@ Extent *SpecializeShapes::findLength() {
   return batches < 2 ? length : nullptr;
 }
 
+/// Whether nothing of a part is left open but a batch that is computed by rows:
+/// of a recurrent layer it is not the first dimension.
+bool SpecializeShapes::isWholeByRows(func::FuncOp function) {
+  if (llvm::all_of(function.getArgumentTypes(), graph::isStatic))
+    return true;
+  if (!byRows)
+    return false;
+  OpBuilder builder(function);
+  auto scratch = ModuleOp::create(builder, function.getLoc());
+  auto copy = cast<func::FuncOp>(function->clone());
+  copy.setSymName("main");
+  scratch.push_back(copy);
+  OpPassManager manager(ModuleOp::getOperationName());
+  manager.addPass(createSpecializeBatchPass());
+  const bool isMade = succeeded(runPipeline(manager, scratch)) &&
+                      isMadeOfParts(scratch.lookupSymbol("main"));
+  scratch.erase();
+  return isMade;
+}
+
 /// Adds parts for the usual sizes that the model can have, and pads them;
 /// false, with nothing added, where smaller sizes cannot be padded.
 bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
@@ -626,7 +647,7 @@ bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
   }
   length.sizes = sizes;
   combinations = std::ssize(parts);
-  if (combinations > 1)
+  if (combinations > 1 && isWholeByRows(parts.front().function))
     pad(parts);
   if (length.padded)
     return true;

@@ -51,18 +51,20 @@ static void printNotes(const Compilation &compilation) {
   if (compilation.shapes() > 1) {
     using SmallerSizes = Compilation::SmallerSizes;
     const SmallerSizes smaller = compilation.smallerSizes();
-    const bool takesOthers = compilation.takesOtherShapes();
+    const size_t others = compilation.takesOtherShapes();
+    const std::string rest =
+        others ? "; those above " + std::to_string(compilation.largestSize()) +
+                     " are slow: --extent NAME=... gives other sizes"
+               : "";
     std::fprintf(stderr, "note: programs for %zu shapes (%s), %s%s\n",
-                 compilation.shapes() - takesOthers, open.c_str(),
+                 compilation.shapes() - others, open.c_str(),
                  smaller == SmallerSizes::OfAll
                      ? "which compute smaller ones, too"
                  : smaller == SmallerSizes::OfSome
                      ? "which compute smaller sizes of some extents, too; "
                        "--remarks says why not of all"
                      : "and no others; --remarks says why",
-                 takesOthers ? "; larger ones are slow: --extent NAME=... "
-                               "gives other sizes"
-                             : "");
+                 rest.c_str());
   }
   std::string batches;
   for (int64_t size : compilation.batches())

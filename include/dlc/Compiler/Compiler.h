@@ -214,6 +214,9 @@ public:
   /// Whether one of them takes what fits no other, slowly; from Phase::Plan on.
   bool takesOtherShapes() const;
 
+  /// Then, the largest size of the extent that the others have programs for.
+  int64_t largestSize() const;
+
   /// Which of the extents that have several sizes may also be smaller than in
   /// the programs for these, from Phase::Plan on.
   enum class SmallerSizes { None, OfSome, OfAll };

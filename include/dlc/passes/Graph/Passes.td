@@ -486,7 +486,7 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     which elements along it meet there is a `graph.select` of what counts nothing
     there. A remark says of which extents, and which operation keeps others from it;
     those of one size are what they are. With `usual` and no extents, where one is
-    open beside the first dimension of inputs and can be padded, it has the lengths
+    open beside a batch that can be computed by rows, and can be padded, it has the lengths
     that are usual, 8 to 512, and a function @main_any, the last one, takes what
     fits none of them. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
@@ -511,7 +511,10 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     ListOption<"extents", "extents", "std::string",
                "Extents with their sizes, like length=16|32">,
     Option<"usual", "usual", "bool", /*default=*/"false",
-           "Without extents, the usual lengths of what is open">];
+           "Without extents, the usual lengths of what is open">,
+    Option<"byRows", "by-rows", "bool", /*default=*/"true",
+           "Usual lengths of models whose batch graph-specialize-batch computes "
+           "by rows; else of those that have no open batch alone">];
   let dependentDialects = ["::dlc::graph::GraphDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
