@@ -59,7 +59,8 @@ public:
       ElementReader &, Value, ArrayRef<Index>)>;
 
   /// `places` has the extent's loops of the result, `outer` those over whole
-  /// extents, whose steps are as long as the extent is.
+  /// extents, whose steps are as long as the extent is. `numberAt` is called
+  /// for as long as this lives.
   PlaceReader(OpBuilder builder, Location loc, Loops loops,
               ArrayRef<Index> places, ArrayRef<Index> outer, int64_t size,
               const PaddingsOfValues &known, NumberAt numberAt)
@@ -319,16 +320,17 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
       isEmpty(result.getType()) || llvm::is_contained(folded, 0))
     return false;
   Block scratch;
+  auto numberFor = [&](ElementReader &by, Value tensor,
+                       ArrayRef<Index> position) {
+    return numberAt(by, tensor, position);
+  };
   SmallVector<ResultLoops, 2> todo{makeLoops(typeOf(result), paddings, folded)};
   for (size_t parts = 0; !todo.empty(); ++parts) {
     ResultLoops at = todo.pop_back_val();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&scratch);
-    PlaceReader reader(
-        builder, op->getLoc(), at.loops, at.places, at.outer, size, known,
-        [&](ElementReader &by, Value tensor, ArrayRef<Index> position) {
-          return numberAt(by, tensor, position);
-        });
+    PlaceReader reader(builder, op->getLoc(), at.loops, at.places, at.outer,
+                       size, known, numberFor);
     const bool isRead =
         readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
