@@ -541,7 +541,8 @@ StepsKernel::StepsKernel(const Places &places, const RecurrentPlan &plan,
                          std::unique_ptr<PreparedKernel> following)
     : RecurrentKernel(places, std::move(following)), plan(plan),
       kernels(kernels) {
-  if (plan.unitBlocks <= 1) {
+  // Without steps there is one that sets the states.
+  if (plan.unitBlocks <= 1 || plan.steps == 0) {
     ranges.push_back({0, plan.steps, 0, plan.phases});
     return;
   }

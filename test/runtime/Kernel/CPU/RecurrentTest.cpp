@@ -262,13 +262,19 @@ void expectReference(const LayerCase &c) {
   expectReference(layer);
 }
 
+/// Draws what a layer may have or not.
+void drawOptions(LayerCase &c, Random &random) {
+  for (bool *option : {&c.batchFirst, &c.bias, &c.lengths, &c.initial,
+                       &c.peepholes, &c.linearBeforeReset, &c.inputForget})
+    *option = random.below(2) == 1;
+}
+
 constexpr const char *kCells[] = {"rnn", "gru", "lstm"};
 constexpr const char *kDirections[] = {"forward", "reverse", "bidirectional"};
 
 TEST(RecurrentTest, SizesAndOptions) {
   constexpr int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 65};
   Random random(7);
-  auto flip = [&] { return random.below(2) == 1; };
   for (const char *cell : kCells)
     for (int64_t hidden : sizes)
       for (int turn = 0; turn < 8; ++turn) {
@@ -278,15 +284,9 @@ TEST(RecurrentTest, SizesAndOptions) {
                     sizes[random.below(14)],
                     hidden,
                     kDirections[random.below(3)]};
-        c.batchFirst = flip();
-        c.bias = flip();
-        c.lengths = flip();
-        c.initial = flip();
-        c.peepholes = flip();
-        c.isPacked = flip();
-        c.linearBeforeReset = flip();
-        c.inputForget = flip();
-        c.clip = flip() ? 0.5 : 0;
+        drawOptions(c, random);
+        c.isPacked = random.below(2) == 1;
+        c.clip = random.below(2) == 1 ? 0.5 : 0;
         expectReference(c);
       }
 }
@@ -321,7 +321,6 @@ TEST(RecurrentTest, WideStates) {
 // Units that threads share, of each step; the last block has few of them.
 TEST(RecurrentTest, SharedUnits) {
   Random random(11);
-  auto flip = [&] { return random.below(2) == 1; };
   constexpr int64_t few[] = {195, 208, 320}, many[] = {363, 384, 420};
   constexpr int64_t batches[] = {1, 2, 7, 50};
   for (const char *cell : kCells)
@@ -333,13 +332,7 @@ TEST(RecurrentTest, SharedUnits) {
                   5,
                   (isWide ? many : few)[random.below(3)],
                   kDirections[random.below(3)]};
-      c.batchFirst = flip();
-      c.bias = flip();
-      c.lengths = flip();
-      c.initial = flip();
-      c.peepholes = flip();
-      c.linearBeforeReset = flip();
-      c.inputForget = flip();
+      drawOptions(c, random);
       expectReference(c);
     }
 }
@@ -395,15 +388,18 @@ TEST(RecurrentTest, SmallValues) {
   }
 }
 
+// States are the initial ones, also where threads would share units.
 TEST(RecurrentTest, NoSteps) {
   for (const char *cell : kCells)
-    for (bool isPacked : {false, true}) {
-      LayerCase c{cell, 0, 3, 4, 5, "bidirectional"};
-      c.initial = true;
-      c.isPacked = isPacked;
-      expectReference(c);
-    }
-  expectReference({"lstm", 3, 0, 4, 5});
+    for (int64_t hidden : {5, 400})
+      for (bool isPacked : {false, true}) {
+        LayerCase c{cell, 0, 3, 4, hidden, "bidirectional"};
+        c.initial = true;
+        c.isPacked = isPacked;
+        expectReference(c);
+      }
+  for (int64_t hidden : {5, 400})
+    expectReference({"lstm", 3, 0, 4, hidden});
 }
 
 TEST(RecurrentTest, NotFinite) {
