@@ -106,10 +106,10 @@ bool dlc::graph::areWithin(Value indices, ArrayRef<int64_t> extents,
          range->high < static_cast<double>(*llvm::min_element(extents));
 }
 
-/// What is read without a check was checked before: kernels trust it. Their own
-/// arguments were checked where the kernel was made.
+/// What is read without a check was checked before, or cannot be elsewhere.
+/// Kernels trust it: that was seen where they were made.
 static LogicalResult verifyInBounds(IndexedOpInterface op) {
-  if (!op.isInBounds())
+  if (!op.isInBounds() || isa<dlc::LaunchableOpInterface>(op->getParentOp()))
     return success();
   Value indices = op.getIndicesOperand().get();
   while (auto copy = indices.getDefiningOp<CopyOp>()) // From another device.
@@ -117,9 +117,6 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
   auto extents = op.getIndexedExtents();
   if (!extents)
     return op->emitOpError("expected extents that are known, to be in bounds");
-  if (auto argument = dyn_cast<BlockArgument>(indices))
-    if (isa<dlc::LaunchableOpInterface>(argument.getOwner()->getParentOp()))
-      return success();
   if (auto resolved = indices.getDefiningOp<ResolveIndicesOp>())
     if (resolved.getExtents() == ArrayRef<int64_t>(*extents))
       return success();
@@ -132,8 +129,7 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
     if (areInBounds)
       return success();
   }
-  if (areWithin(indices, *extents, kStepsToCheck) ||
-      isa<dlc::LaunchableOpInterface>(op->getParentOp()))
+  if (areWithin(indices, *extents, kStepsToCheck))
     return success();
   return op->emitOpError("expected indices that are resolved, to be in bounds");
 }

@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/Shapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -22,6 +23,25 @@ std::string dlc::graph::describeForReason(Operation *op) {
     return WalkResult::interrupt();
   });
   return text;
+}
+
+LogicalResult
+dlc::graph::inferQuietly(func::FuncOp function,
+                         function_ref<LogicalResult(func::FuncOp)> infer) {
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) {
+    return success(); // Taken.
+  });
+  return infer(function);
+}
+
+LogicalResult
+dlc::graph::inferProbe(ModuleOp module, func::FuncOp function,
+                       function_ref<LogicalResult(func::FuncOp)> infer) {
+  function.setSymName("probe");
+  module.push_back(function);
+  LogicalResult result = inferQuietly(function, infer);
+  function->remove();
+  return result;
 }
 
 bool dlc::graph::hasForm(Operation *op) {

@@ -9,6 +9,7 @@
 
 #include "dlc/dialects/Graph/Position.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -18,6 +19,17 @@ namespace dlc::graph {
 
 /// "gather of node 'Gather_3'", for reasons.
 std::string describeForReason(mlir::Operation *op);
+
+/// Calls `infer`, which infers the types of `function`; nothing is said of
+/// sizes that a model cannot have.
+llvm::LogicalResult
+inferQuietly(mlir::func::FuncOp function,
+             llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp)> infer);
+
+/// The same of a function that is in `module` only meanwhile.
+llvm::LogicalResult
+inferProbe(mlir::ModuleOp module, mlir::func::FuncOp function,
+           llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp)> infer);
 
 /// Whether readElement() may tell what results are made of.
 bool hasForm(mlir::Operation *op);

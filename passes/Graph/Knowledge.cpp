@@ -77,3 +77,9 @@ void Knowledge::learn(Operation *op) {
   if (auto known = shapeValue.evaluatePartially(operands))
     setInts(op->getResult(0), std::move(*known));
 }
+
+void Knowledge::learn(func::FuncOp function) {
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (isComputed(&op))
+      learn(&op);
+}

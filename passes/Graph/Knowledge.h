@@ -7,6 +7,7 @@
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
@@ -25,6 +26,8 @@ public:
   /// Finds out what there is to know of the results of `op`, whose types are as
   /// precise as they get: short ones of known operands, and shape arithmetic.
   void learn(mlir::Operation *op);
+  /// The same of all operations of a function of one block.
+  void learn(mlir::func::FuncOp function);
 
 private:
   void setInts(mlir::Value value, PartialInts known);

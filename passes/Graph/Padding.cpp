@@ -377,13 +377,6 @@ bool PaddingFinder::tryForms(RankedTensorType type, ArrayRef<unsigned> dims,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-static void learn(const FunctionCopy &copy, Knowledge &of) {
-  for (Operation &op :
-       copy.function.get().getBody().front().without_terminator())
-    if (isComputed(&op))
-      of.learn(&op);
-}
-
 /// `number` as steps along dimensions, whose coordinates are sums over loops of
 /// their own; nullopt where the steps of these differ.
 static std::optional<LinearNumbers> linearAlong(const Index &number,
@@ -469,7 +462,7 @@ const LinearNumbers *PaddingFinder::findLinear(Value original,
   for (auto [i, copy, smaller] :
        llvm::enumerate(probes.smaller, probes.sizes)) {
     if (i == ofSmaller.size())
-      learn(copy, ofSmaller.emplace_back());
+      ofSmaller.emplace_back().learn(*copy.function);
     std::optional<LinearNumbers> there =
         linearIn(copy, ofSmaller[i], original, fixed);
     if (!there || !isAlike(own->first, there->first, smaller))
@@ -897,9 +890,9 @@ bool PaddingFinder::visit(Operation *original) {
 /// Finds the values that differ by the size; indices that are known for each
 /// size make no number of what they are the places of.
 void PaddingFinder::findNumbers(func::FuncOp function) {
-  learn(probes.own, ofOwn);
+  ofOwn.learn(*probes.own.function);
   ofSmaller.reserve(probes.smaller.size()); // They stay where they are.
-  learn(probes.smaller.front(), ofSmaller.emplace_back());
+  ofSmaller.emplace_back().learn(*probes.smaller.front().function);
   // Those of a copy in which extents are open, as values of the function.
   auto sizedIn = [&](const FunctionCopy &copy) {
     const SizedValues there = findSized(*copy.function);
@@ -924,7 +917,7 @@ void PaddingFinder::findNumbers(func::FuncOp function) {
   ofOthers = sizedIn(probes.others);
   if (probes.least.function) {
     Knowledge least;
-    learn(probes.least, least);
+    least.learn(*probes.least.function);
     ofOthers = findDiffering(function, ofOthers, elementsIn(probes.own, ofOwn),
                              elementsIn(probes.least, least),
                              [](OpOperand &) { return false; });

@@ -59,7 +59,11 @@ private:
   bool specialize();
   void declare(ArrayRef<func::FuncOp> parts,
                ArrayRef<std::optional<Rows>> rows);
-  LogicalResult inferQuietly(func::FuncOp function);
+  LogicalResult infer(func::FuncOp function);
+  LogicalResult inferQuietly(func::FuncOp function) {
+    return graph::inferQuietly(function,
+                               [&](func::FuncOp each) { return infer(each); });
+  }
   bool refuse(const llvm::Twine &reason) {
     if (why.empty())
       why = reason.str();
@@ -139,11 +143,7 @@ OwningOpRef<func::FuncOp> SpecializeBatch::makeFor(int64_t count,
   return copy;
 }
 
-/// Of sizes that a model cannot have nothing is said.
-LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
-  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {
-    return success(); // Taken.
-  });
+LogicalResult SpecializeBatch::infer(func::FuncOp function) {
   OpPassManager manager(func::FuncOp::getOperationName());
   manager.addPass(createInferTypesPass());
   return runPipeline(manager, function);
@@ -154,11 +154,8 @@ LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
 OwningOpRef<func::FuncOp> SpecializeBatch::makeProbe(int64_t count,
                                                      IRMapping &mapping) {
   OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
-  probe->setSymName("probe");
-  getOperation().push_back(*probe);
-  const bool isInferred = succeeded(inferQuietly(*probe));
-  (*probe)->remove();
-  if (isInferred)
+  if (succeeded(inferProbe(getOperation(), *probe,
+                           [&](func::FuncOp each) { return infer(each); })))
     return probe;
   refuse("shapes do not fit a batch of " + llvm::Twine(count));
   return {};
@@ -173,9 +170,7 @@ std::optional<SizedValues> SpecializeBatch::findNumbers() {
     copies[i] = makeProbe(kProbes[i], mappings[i]);
     if (!copies[i])
       return std::nullopt;
-    for (Operation &op : copies[i]->getBody().front().without_terminator())
-      if (isComputed(&op))
-        knowledge[i].learn(&op);
+    knowledge[i].learn(*copies[i]);
   }
   auto elementsIn = [&](int i) {
     return [&, i](Value value) {

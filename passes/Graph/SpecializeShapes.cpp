@@ -3,6 +3,7 @@
 // graph-specialize-shapes: what a model leaves open is computed by functions
 // for the sizes that somebody asks for.
 
+#include "Forms.h"
 #include "Padding.h"
 
 #include "dlc/abi/Version.h"
@@ -77,7 +78,6 @@ private:
                               Misfit &why);
   LogicalResult addParts(std::vector<Part> &parts);
   LogicalResult infer(func::FuncOp function);
-  LogicalResult inferQuietly(func::FuncOp function);
   std::optional<FunctionCopy> copyFor(const Part &part, const Extent &extent,
                                       int64_t size,
                                       std::optional<int64_t> others = {});
@@ -359,13 +359,6 @@ void SpecializeShapes::declare(ArrayRef<Part> parts) {
 /// numbers.
 static constexpr int64_t kProbes[] = {1009, 1013, 1019, 1021};
 
-LogicalResult SpecializeShapes::inferQuietly(func::FuncOp function) {
-  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {
-    return success(); // Taken.
-  });
-  return infer(function);
-}
-
 /// A copy of @main of the sizes of `part`, but for `extent`; with `others`
 /// those of all other extents are that, too.
 std::optional<FunctionCopy>
@@ -400,11 +393,8 @@ SpecializeShapes::copyFor(const Part &part, const Extent &extent, int64_t size,
                                      function.getBody().getArgumentTypes(),
                                      function.getResultTypes()));
   nameOpenDims(function);
-  function.setSymName("probe");
-  getOperation().push_back(function);
-  const bool isInferred = succeeded(inferQuietly(function));
-  function->remove();
-  if (!isInferred)
+  if (failed(inferProbe(getOperation(), function,
+                        [&](func::FuncOp each) { return infer(each); })))
     return std::nullopt;
   return copy;
 }

@@ -239,12 +239,7 @@ Status Execution::State::runCall(const DynamicCall &call,
   }
   void *const *arguments = lane.callArguments.data();
   DLC_RETURN_IF_ERROR(call.kernel->check(arguments));
-  for (const PreparedKernel *kernel = call.kernel.get(); kernel;
-       kernel = kernel->next())
-    overTiles(kernel->tiles(), call.nanoseconds, lane,
-              [&](int64_t begin, int64_t end) {
-                kernel->run(arguments, begin, end);
-              });
+  runChain(call.kernel.get(), arguments, call.nanoseconds, lane);
   return Status::ok();
 }
 

@@ -424,6 +424,29 @@ const Program &Execution::program() const { return state->owner; }
 // Running
 //===----------------------------------------------------------------------===//
 
+/// Calls `tile` over the grid of `launch`, on the workers when that pays.
+template <typename Function>
+void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
+                                 const Lane &lane, Function &&tile) {
+  if (!workers || nanoseconds < WorkerPool::shareAbove || tiles <= 1)
+    return tile(int64_t(0), tiles);
+  uint64_t idleFrom = 0;
+  workers->parallelFor(tiles, nanoseconds, tile,
+                       observer ? &idleFrom : nullptr);
+  if (idleFrom) [[unlikely]]
+    observer->onWait(lane.index, idleFrom, nowNanoseconds());
+}
+
+void Execution::State::runChain(const PreparedKernel *kernel,
+                                void *const *arguments, uint64_t nanoseconds,
+                                const Lane &lane) {
+  for (; kernel; kernel = kernel->next())
+    overTiles(kernel->tiles(), nanoseconds, lane,
+              [&](int64_t begin, int64_t end) {
+                kernel->run(arguments, begin, end);
+              });
+}
+
 void Execution::State::copyBytes(void *target, const void *source, size_t bytes,
                                  const Lane &lane) {
   constexpr size_t piece = 256 << 10;
@@ -451,11 +474,7 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
     break;
   case LaunchKind::Library:
     DLC_RETURN_IF_ERROR(record.library->check(values));
-    for (const PreparedKernel *kernel = record.library; kernel;
-         kernel = kernel->next())
-      overTiles(
-          kernel->tiles(), record.nanoseconds / record.steps, lane,
-          [&](int64_t begin, int64_t end) { kernel->run(values, begin, end); });
+    runChain(record.library, values, record.nanoseconds / record.steps, lane);
     break;
   case LaunchKind::Copy:
     copyBytes(values[1], values[0],

@@ -160,6 +160,9 @@ private:
   template <typename Function>
   void overTiles(int64_t tiles, uint64_t nanoseconds, const Lane &lane,
                  Function &&tile);
+  /// Runs a kernel and those that follow it, each of the modelled time.
+  void runChain(const PreparedKernel *kernel, void *const *arguments,
+                uint64_t nanoseconds, const Lane &lane);
   void copyBytes(void *target, const void *source, size_t bytes,
                  const Lane &lane);
 
@@ -203,19 +206,6 @@ private:
   std::shared_ptr<WorkerPool> laneThreads;
   std::unique_ptr<TaskGraphRunner> runner;
 };
-
-/// Calls `tile` over the grid of `launch`, on the workers when that pays.
-template <typename Function>
-void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
-                                 const Lane &lane, Function &&tile) {
-  if (!workers || nanoseconds < WorkerPool::shareAbove || tiles <= 1)
-    return tile(int64_t(0), tiles);
-  uint64_t idleFrom = 0;
-  workers->parallelFor(tiles, nanoseconds, tile,
-                       observer ? &idleFrom : nullptr);
-  if (idleFrom) [[unlikely]]
-    observer->onWait(lane.index, idleFrom, nowNanoseconds());
-}
 
 /// The first run of a segment is as it is, so that what fails is known by its
 /// name; the second is recorded, and those to come are one piece of work.
