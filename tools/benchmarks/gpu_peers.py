@@ -8,15 +8,16 @@ Prints a row for each kernel and network with the microseconds that PyTorch take
 as it is and compiled (torch.compile), both replayed as a CUDA graph where that
 can be, and JAX, if these can be imported; 256 MB of f32, products of 4096 x 4096
 x 4096, ResNet-50 and BERT-base of random weights. With --dlc, a folder that
-gpu-check.sh prepared, dlc's time in the same run, and its part of the least of
-the others. Of dlc, kernels are what the GPU says, networks whole runs with the
-copies of inputs and outputs. --small: on any machine, to try the script.
+gpu-check.sh prepared, what dlc's kernels take in the same run, each by itself,
+that over the least of the others, and, for networks, a whole run with the copies
+of inputs and outputs. --small: on any machine, to try the script.
 """
 
 import argparse
 import pathlib
 import statistics
 import subprocess
+import time
 
 import torch
 from torch import nn
@@ -66,21 +67,19 @@ class Bert(nn.Module):
         return self.layers(self.words(tokens))
 
 
-def once(run, repeats):
-    """Milliseconds of each of `repeats` runs, by the device's clock."""
+def once(run):
+    """Milliseconds of a run, by the device's clock; it is waited for, as dlc
+    explain does: GPUs are faster for a while than they are for long."""
     if not HAS_GPU:
-        import time
         begin = time.perf_counter()
-        for _ in range(repeats):
-            run()
-        return (time.perf_counter() - begin) * 1e3 / repeats
+        run()
+        return (time.perf_counter() - begin) * 1e3
     begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
     begin.record()
-    for _ in range(repeats):
-        run()
+    run()
     end.record()
     torch.cuda.synchronize()
-    return begin.elapsed_time(end) / repeats
+    return begin.elapsed_time(end)
 
 
 def graphed(run):
@@ -102,10 +101,10 @@ def graphed(run):
         return run
 
 
-def microseconds(run, rounds=7, repeats=5):
+def microseconds(run, rounds=20):
     for _ in range(3):
         run()
-    return statistics.median(once(run, repeats) for _ in range(rounds)) * 1e3
+    return statistics.median(once(run) for _ in range(rounds)) * 1e3
 
 
 def torch_times(function, *arguments):
@@ -136,11 +135,10 @@ def jax_time(name, shape, kind):
     types = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16}
     x = jax.random.normal(jax.random.key(0), shape).astype(types[kind])
     run = jax.jit(functions[name])
-    import time
     for _ in range(3):
         run(x).block_until_ready()
     times = []
-    for _ in range(7):
+    for _ in range(7):  # By the host: of runs queued behind each other.
         begin = time.perf_counter()
         for _ in range(20):
             y = run(x)
@@ -149,20 +147,23 @@ def jax_time(name, shape, kind):
     return statistics.median(times)
 
 
-def dlc_time(folder, file, is_network):
-    """Microseconds of the kernels of a program, or of a run."""
+def dlc_times(folder, file, is_network):
+    """Microseconds of the kernels of a program, and of a run of a network."""
     program = pathlib.Path(folder) / f"{file}.gpu.dlc"
     if not program.exists():
-        return None
-    command = ["bench", program, "--seconds", "1"] if is_network else [
-        "explain", program, "--random", "--runs", "10"]
-    text = subprocess.run([pathlib.Path(folder) / "dlc", *command], capture_output=True,
-                          text=True, check=True).stdout
-    if is_network:
-        return float(text.split("median ")[1].split()[0]) * 1e3
-    rows = [line.split() for line in text.splitlines()
-            if " Generated " in line or " Library " in line]
-    return sum(float(row[0]) for row in rows)
+        return None, None
+
+    def dlc(*command):
+        return subprocess.run([pathlib.Path(folder) / "dlc", *command], capture_output=True,
+                              text=True, check=True).stdout
+
+    table = dlc("explain", program, "--random", "--runs", "20").splitlines()
+    kernels = sum(float(line.split()[0]) for line in table
+                  if " Generated " in line or " Library " in line)
+    if not is_network:
+        return kernels, None
+    text = dlc("bench", program, "--seconds", "1")
+    return kernels, float(text.split("median ")[1].split()[0]) * 1e3
 
 
 def cases(small):
@@ -174,7 +175,7 @@ def cases(small):
     wide = x.reshape(-1)
     square = x.reshape(-1)[:side * side // 4 * 4].reshape(-1, 64) if small else x.reshape(8192, -1)
     yield "relu", "relu_256MB", False, torch.relu, (wide,), (tuple(wide.shape), "f32")
-    yield "exp_tanh", "", False, lambda v: torch.tanh(torch.exp(v)), (wide,), (
+    yield "exp_tanh", "exp_tanh_256MB", False, lambda v: torch.tanh(torch.exp(v)), (wide,), (
         tuple(wide.shape), "f32")
     yield "softmax", "softmax_256MB", False, lambda v: torch.softmax(v, 1), (x,), (
         (rows, columns), "f32")
@@ -213,17 +214,18 @@ def main():
     if not HAS_GPU and not options.small:
         parser.error("expected a GPU, or --small")
     print(f"{torch.cuda.get_device_name() if HAS_GPU else 'no GPU'}, PyTorch {torch.__version__}")
-    print("| | PyTorch us | compiled | JAX | dlc | of the least |")
-    print("|---|---|---|---|---|---|")
+    print("| | PyTorch us | compiled | JAX | dlc, kernels | of the least | a run |")
+    print("|---|---|---|---|---|---|---|")
     for name, file, is_network, function, arguments, for_jax in cases(options.small):
         if options.only and name not in options.only:
             continue
         plain, compiled = torch_times(function, *arguments)
         jax = jax_time(name, *for_jax) if for_jax else None
-        own = dlc_time(options.dlc, file, is_network) if options.dlc and file else None
-        least = min(time for time in (plain, compiled, jax) if time)
-        cells = [f"{time:.1f}" if time else "" for time in (plain, compiled, jax, own)]
+        own, run = dlc_times(options.dlc, file, is_network) if options.dlc else (None, None)
+        least = min(each for each in (plain, compiled, jax) if each)
+        cells = [f"{each:.1f}" if each else "" for each in (plain, compiled, jax, own)]
         cells.append(f"{own / least:.2f}" if own else "")
+        cells.append(f"{run:.1f}" if run else "")
         print(f"| {file or name} | {' | '.join(cells)} |", flush=True)
 
 

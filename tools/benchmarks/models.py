@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes seeded ONNX networks for benchmarks and end-to-end tests.
 
-usage: models.py OUTDIR [--seed N] [--others] [NAME...]
+usage: models.py OUTDIR [--seed N] [--others] [--batch N] [--type f16|bf16] [NAME...]
 
 Weights are random but scaled so that activations keep a sane range; the same
-seed and NumPy give the same files.
+seed and NumPy give the same files. With --batch, the convolutional networks
+that have one take N images (NAME_bN.onnx); with --type, all floats are short
+ones (NAME_f16.onnx).
 """
 import argparse
+import inspect
 import os
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -121,6 +125,28 @@ def open_batch(source, target):
                 dims[0] = 0  # That of the value as it is.
             weight.CopyFrom(numpy_helper.from_array(dims, weight.name))
     onnx.save(model, target)
+
+
+def shorten(path, kind):
+    """Makes the floats of a model `kind`, f16 or bf16."""
+    element, dtype = {"f16": (TensorProto.FLOAT16, np.float16),
+                      "bf16": (TensorProto.BFLOAT16, ml_dtypes.bfloat16)}[kind]
+    model = onnx.load(path)
+    graph = model.graph
+    for value in [*graph.input, *graph.output]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = element
+    for weight in graph.initializer:
+        if weight.data_type == TensorProto.FLOAT:
+            values = numpy_helper.to_array(weight).astype(dtype)
+            weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+    for node in graph.node:
+        if node.op_type == "Cast" and node.attribute[0].i == TensorProto.FLOAT:
+            node.attribute[0].i = element
+    model.opset_import[0].version = 22  # Convolutions of bfloat16.
+    model.ir_version = 10
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, path)
 
 
 def resnet50(name, seed, batch=1):
@@ -699,6 +725,8 @@ def main():
     parser.add_argument("--others", action="store_true",
                         help="all of these by default")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, help="of networks that are built for one")
+    parser.add_argument("--type", choices=("f16", "bf16"), help="of floats, instead of f32")
     arguments = parser.parse_intermixed_args()
     default = OTHERS if arguments.others else NETWORKS
     known = NETWORKS | OTHERS | OPEN
@@ -708,7 +736,17 @@ def main():
     os.makedirs(arguments.folder, exist_ok=True)
     for offset, (name, build) in enumerate(known.items()):
         if name in (arguments.names or default):
-            build(name, arguments.seed + offset).save(arguments.folder)
+            options = {}
+            if arguments.batch:
+                if "batch" not in inspect.signature(build).parameters:
+                    parser.error(f"{name} has a batch of its own")
+                options["batch"] = arguments.batch
+                name = f"{name}_b{arguments.batch}"
+            if arguments.type:
+                name = f"{name}_{arguments.type}"
+            build(name, arguments.seed + offset, **options).save(arguments.folder)
+            if arguments.type:
+                shorten(os.path.join(arguments.folder, f"{name}.onnx"), arguments.type)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@
 #   FOLDER/gpu-check.sh run
 #
 # It runs small networks and compares their outputs with the CPU's (floats of 32
-# bits within 2e-5 of the largest value, of 16 bits within 2e-3), takes the
+# bits within 2e-5 of the largest value, of f16 within 2e-3, of bf16 within 2e-2),
+# takes the
 # GPU's own time for large ones, and leaves all in FOLDER/results.md. Where names
 # end in _library, products are cuBLASLt's and convolutions cuDNN's, if these are
 # found; all others are generated; two_gpus is for machines with two GPUs, and
@@ -24,6 +25,16 @@ unary() { # NAME TYPE OPERATION ATTRIBUTES
   cat >"$1.mlir" <<TEXT
 func.func @main(%x: $2 {graph.name = "x"}) -> ($2 {graph.name = "y"}) {
   %y = graph.$3 %x $4 : $2
+  return %y : $2
+}
+TEXT
+}
+
+exp_tanh() { # NAME TYPE
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: $2 {graph.name = "x"}) -> ($2 {graph.name = "y"}) {
+  %0 = graph.exp %x : $2
+  %y = graph.tanh %0 : $2
   return %y : $2
 }
 TEXT
@@ -158,8 +169,8 @@ chain() { # NAME KERNELS
 }
 
 # Networks whose answers are compared, and those that are timed.
-answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library gradients_f16 gradients_f16_library attention_f16 attention_long_f16 attention_bf16 mixed two_gpus"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library gradients_b64_f16 gradients_b64_f16_library attention_4096_f16 attention_4096_bf16"
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_large_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library gradients_f16 gradients_f16_library attention_f16 attention_long_f16 attention_bf16 mixed two_gpus"
+times="relu_256MB exp_tanh_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library gradients_b64_f16 gradients_b64_f16_library attention_4096_f16 attention_4096_bf16"
 chains="chain_64"
 
 write_networks() {
@@ -169,6 +180,7 @@ write_networks() {
   transpose transpose 1000 333 f32
   matmul matmul 300 500 200 f32
   matmul matmul_f16 256 512 384 f16
+  matmul matmul_large_f16 2048 512 512 f16
   matmul matmul_long_f16 64 4096 64 f16
   linear linear_library 300 500 200 f32
   linear linear_f16_library 256 512 384 f16
@@ -183,6 +195,7 @@ write_networks() {
   mixed mixed
   two_gpus two_gpus
   unary relu_256MB 'tensor<67108864xf32>' relu ''
+  exp_tanh exp_tanh_256MB 'tensor<67108864xf32>'
   unary softmax_256MB 'tensor<65536x1024xf32>' softmax '{axis = 1 : i64}'
   layer_norm layer_norm_256MB 65536 1024 f32
   transpose transpose_256MB 8192 8192 f32

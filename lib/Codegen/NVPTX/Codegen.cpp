@@ -135,7 +135,7 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
     builder.setInsertionPointToEnd(kernels->getBody());
     FailureOr<GPUGrid> grid = gpu::emitKernel(
         builder, cast<FunctionOpInterface>(function.getOperation()),
-        target.capability());
+        target);
     if (failed(grid))
       return failure();
     code.grids[function.getSymName().str()] = *grid;

@@ -26,13 +26,19 @@ struct EmitThreadsPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    std::optional<GPUTarget> gpu = GPUTarget::get(target);
+    if (!gpu) {
+      module.emitError("expected one of ")
+          << GPUTarget::names() << ", got '" << target << "'";
+      return signalPassFailure();
+    }
     SmallVector<FunctionOpInterface> kernels(
         module.getOps<FunctionOpInterface>());
     OpBuilder builder(module.getBodyRegion());
     gpu::declareShared(builder, module.getLoc());
     for (FunctionOpInterface kernel : kernels) {
       builder.setInsertionPoint(kernel);
-      if (failed(gpu::emitKernel(builder, kernel, capability)))
+      if (failed(gpu::emitKernel(builder, kernel, *gpu)))
         return signalPassFailure();
       kernel->erase();
     }

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dlc::codegen;
@@ -26,6 +27,36 @@ Value gpu::callIntrinsic(OpBuilder &builder, Location loc, StringRef name,
   return LLVM::CallIntrinsicOp::create(builder, loc, result,
                                        builder.getStringAttr(name), operands)
       .getResult(0);
+}
+
+/// PTX that changes `values`, f32, in their registers and reads `operands`: i64
+/// and i1. Nothing of them or of memory moves across it.
+static SmallVector<Value> assemble(OpBuilder &builder, Location loc,
+                                   StringRef text, ValueRange values,
+                                   ValueRange operands) {
+  SmallVector<std::string> constraints(values.size(), "=f");
+  for (size_t i = 0; i < values.size(); ++i)
+    constraints.push_back(std::to_string(i));
+  for (Value operand : operands)
+    constraints.push_back(operand.getType().isInteger(1) ? "b" : "l");
+  constraints.push_back("~{memory}");
+  SmallVector<Type> types(values.getTypes());
+  MLIRContext *context = builder.getContext();
+  Type result = types.empty()       ? Type(LLVM::LLVMVoidType::get(context))
+                : types.size() == 1 ? types[0]
+                                    : LLVM::LLVMStructType::getLiteral(context, types);
+  SmallVector<Value> all(values);
+  llvm::append_range(all, operands);
+  auto op = LLVM::InlineAsmOp::create(
+      builder, loc, types.empty() ? TypeRange() : TypeRange(result), all, text,
+      llvm::join(constraints, ","), /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+  SmallVector<Value> results;
+  for (size_t i = 0; i < values.size(); ++i)
+    results.push_back(
+        LLVM::ExtractValueOp::create(builder, loc, op.getResult(0), i));
+  return results;
 }
 
 void gpu::buildBarrier(OpBuilder &builder, Location loc) {
@@ -69,9 +100,12 @@ void gpu::commitCopies(OpBuilder &builder, Location loc) {
   call(builder, loc, "llvm.nvvm.cp.async.commit.group", ValueRange());
 }
 
-void gpu::waitForCopies(OpBuilder &builder, Location loc, int64_t later) {
+void gpu::waitForCopies(OpBuilder &builder, Location loc, int64_t later,
+                        bool forGroups) {
   call(builder, loc, "llvm.nvvm.cp.async.wait.group",
        buildWord(builder, loc, later));
+  if (forGroups)
+    assemble(builder, loc, "fence.proxy.async.shared::cta;", {}, {});
   buildBarrier(builder, loc);
 }
 
@@ -118,6 +152,41 @@ SmallVector<Value> gpu::multiplyMatrices(OpBuilder &builder, Location loc,
   for (int64_t i = 0; i < 4; ++i)
     sums.push_back(LLVM::ExtractValueOp::create(builder, loc, four, i));
   return sums;
+}
+
+SmallVector<Value> gpu::multiplyOfGroup(OpBuilder &builder, Location loc,
+                                        Type element, SharedMatrix a,
+                                        SharedMatrix b, ValueRange sums) {
+  const std::string type = element.isF16() ? "f16" : "bf16",
+                    columns = std::to_string(2 * sums.size());
+  const size_t count = sums.size();
+  auto operand = [&](size_t i) { return "$" + std::to_string(i); };
+  std::string text = "wgmma.mma_async.sync.aligned.m64n" + columns +
+                     "k16.f32." + type + "." + type + " {";
+  for (size_t i = 0; i < count; ++i)
+    text += (i ? ", " : "") + operand(i);
+  // Operands that stand for the sums as they are come behind the results.
+  text += "}, " + operand(2 * count) + ", " + operand(2 * count + 1) + ", " +
+          operand(2 * count + 2) + ", 1, 1, " + std::to_string(a.isTurned) +
+          ", " + std::to_string(b.isTurned) + ";";
+  Value isSum =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  return assemble(builder, loc, text, sums,
+                  {a.description, b.description, isSum});
+}
+
+SmallVector<Value> gpu::waitForRegisters(OpBuilder &builder, Location loc,
+                                         ValueRange sums) {
+  return assemble(builder, loc, "wgmma.fence.sync.aligned;", sums, {});
+}
+
+void gpu::commitProducts(OpBuilder &builder, Location loc) {
+  assemble(builder, loc, "wgmma.commit_group.sync.aligned;", {}, {});
+}
+
+SmallVector<Value> gpu::waitForProducts(OpBuilder &builder, Location loc,
+                                        ValueRange sums) {
+  return assemble(builder, loc, "wgmma.wait_group.sync.aligned 0;", sums, {});
 }
 
 //===----------------------------------------------------------------------===//

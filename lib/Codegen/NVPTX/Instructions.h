@@ -40,8 +40,10 @@ void copyAsync(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value to,
                mlir::Value from, int64_t bytes, mlir::Value isThere);
 /// What this thread has set out to copy since the last time is one group.
 void commitCopies(mlir::OpBuilder &builder, mlir::Location loc);
-/// All threads see the groups but the `later` last ones.
-void waitForCopies(mlir::OpBuilder &builder, mlir::Location loc, int64_t later);
+/// All threads see the groups but the `later` last ones, and, `forGroups`, so
+/// does multiplyOfGroup().
+void waitForCopies(mlir::OpBuilder &builder, mlir::Location loc, int64_t later,
+                   bool forGroups = false);
 
 //===----------------------------------------------------------------------===//
 // Matrices in registers
@@ -60,6 +62,28 @@ llvm::SmallVector<mlir::Value>
 multiplyMatrices(mlir::OpBuilder &builder, mlir::Location loc,
                  mlir::Type element, mlir::ValueRange a, mlir::ValueRange b,
                  mlir::ValueRange c);
+
+/// A matrix in shared memory as wgmma takes it.
+struct SharedMatrix {
+  mlir::Value description; ///< i64.
+  bool isTurned;           ///< Neighbours do not lie along the terms.
+};
+/// wgmma.mma_async.m64nNk16 on f16 or bf16 (PTX ISA 9.7.15.5.2), by the four
+/// warps of a group: sets out to add the product of `a` and `b` to `sums`, N / 2
+/// of f32.
+llvm::SmallVector<mlir::Value>
+multiplyOfGroup(mlir::OpBuilder &builder, mlir::Location loc,
+                mlir::Type element, SharedMatrix a, SharedMatrix b,
+                mlir::ValueRange sums);
+/// In front of the first such product: `sums` have been written.
+llvm::SmallVector<mlir::Value> waitForRegisters(mlir::OpBuilder &builder,
+                                                mlir::Location loc,
+                                                mlir::ValueRange sums);
+/// Products since the last time are one group, which is waited for.
+void commitProducts(mlir::OpBuilder &builder, mlir::Location loc);
+llvm::SmallVector<mlir::Value> waitForProducts(mlir::OpBuilder &builder,
+                                               mlir::Location loc,
+                                               mlir::ValueRange sums);
 
 /// A pair of f16 or bf16 as mma takes it.
 mlir::Type getPairType(mlir::Type element);

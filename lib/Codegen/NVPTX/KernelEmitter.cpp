@@ -34,8 +34,8 @@ namespace {
 class KernelEmitter final : public KernelWalker {
 public:
   KernelEmitter(OpBuilder &builder, FunctionOpInterface kernel,
-                const TargetOptions &target, int capability)
-      : KernelWalker(builder, kernel, target), capability(capability) {}
+                const TargetOptions &target, const GPUTarget &gpu)
+      : KernelWalker(builder, kernel, target), gpu(gpu) {}
 
   FailureOr<GPUGrid> emit();
 
@@ -58,7 +58,7 @@ private:
   void store(Location loc, Value value, const View &view,
              Value offset) override;
 
-  const int capability;
+  const GPUTarget &gpu;
   GPUGrid grid;
   Threads threads;
   Value tile, blockOfTile;
@@ -91,7 +91,7 @@ void gpu::declareShared(OpBuilder &builder, Location loc) {
   LLVM::GlobalOp::create(
       builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
       /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol, Attribute(),
-      /*alignment=*/16, kShared);
+      /*alignment=*/kSharedAlignment, kShared);
 }
 
 LLVM::LLVMFuncOp KernelEmitter::declare() {
@@ -243,19 +243,23 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
                                          const LoopPlan &plan,
                                          const ProductPlan &product,
                                          ArrayRef<Value> initial) {
-  const int64_t offset =
-      initial[0] && fillsLast(plan) ? lastOffset : sharedBytes;
+  const bool isGroup = product.unit == ProductUnit::Group;
+  int64_t offset = initial[0] && fillsLast(plan) ? lastOffset : sharedBytes;
+  if (isGroup)
+    offset = static_cast<int64_t>(llvm::alignTo(offset, kSharedAlignment));
   mostBytes = std::max(mostBytes, offset + product.sharedBytes());
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
   // Few sums and the places of whole vectors leave enough.
   constexpr int64_t all = 255, fewSums = 16;
-  mostRegisters =
-      product.unit == ProductUnit::Tensor && product.sums() <= fewSums &&
-              std::min(product.rows.width, product.columns.width) > 1
-          ? kRegistersForFourBlocks
-          : all;
+  if (isGroup)
+    mostRegisters = 2 * kRegistersForFourBlocks; // Of two blocks.
+  else if (product.unit == ProductUnit::Tensor && product.sums() <= fewSums &&
+           std::min(product.rows.width, product.columns.width) > 1)
+    mostRegisters = kRegistersForFourBlocks;
+  else
+    mostRegisters = all;
   const int64_t results = product.rows.count * product.columns.count;
   const bool isShared =
       product.blocks > 1 && canShare(op, results, product.blocks);
@@ -322,7 +326,7 @@ bool KernelEmitter::canShare(linalg::LinalgOp product, int64_t results,
 int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                                     ArrayRef<Value> initial) {
   constexpr int mostBlocks = 8;
-  if (capability < kHopper || plan.accumulators.size() != 1 || cluster > 1 ||
+  if (gpu.capability() < kHopper || plan.accumulators.size() != 1 || cluster > 1 ||
       !initial[0] || isa<scf::ForOp>(op->getParentOp()))
     return 1;
   // The first structured operation of the kernel but for what fills scratch.
@@ -359,7 +363,7 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
     plan->vectorDim = plan->parallel.back();
   std::optional<ProductPlan> product = planProduct(
       op, *plan, views, grid.blocks, mostBlocksOf(op, *plan, initial),
-      kernel->hasAttr(dlc::kernel::kComputeAttr));
+      kernel->hasAttr(dlc::kernel::kComputeAttr), gpu.hasWarpgroupProducts());
   hasStored = true;
   // To be mended, sums have to begin anew.
   if (product && (initial[0] || !product->isConditional()))
@@ -405,9 +409,10 @@ LogicalResult KernelEmitter::emitAttention(dlc::kernel::AttentionOp op) {
 }
 
 FailureOr<GPUGrid> gpu::emitKernel(OpBuilder &builder,
-                                   FunctionOpInterface kernel, int capability) {
+                                   FunctionOpInterface kernel,
+                                   const GPUTarget &gpu) {
   if (!llvm::hasSingleElement(kernel.getFunctionBody()))
     return kernel.emitError("expected a body of one block");
   TargetOptions target = bodyTarget();
-  return KernelEmitter(builder, kernel, target, capability).emit();
+  return KernelEmitter(builder, kernel, target, gpu).emit();
 }

@@ -7,6 +7,7 @@
 #define DLC_LIB_CODEGEN_NVPTX_KERNELEMITTER_H
 
 #include "dlc/Codegen/NVPTX/Codegen.h"
+#include "dlc/Codegen/NVPTX/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -20,15 +21,16 @@ inline constexpr int64_t kWarp = 32;
 inline constexpr unsigned kGlobal = 1, kShared = 3;
 /// The shared memory of a block, whose size the launch says.
 inline constexpr llvm::StringLiteral kSharedSymbol = "dlc_shared";
+/// Where it begins: eight lines of 128 bytes, as wgmma swizzles them.
+inline constexpr int64_t kSharedAlignment = 1024;
 
 /// Emits `kernel` as an llvm.func of its name in PTX, made of scf, arith, math,
 /// vector and llvm operations, at the builder's insertion point; the module has
-/// kSharedSymbol. `capability`: of the GPU, 90 for sm_90, from which on blocks
-/// form clusters. Fails with a diagnostic at the operation that has no
-/// lowering.
+/// kSharedSymbol. What `gpu` has beyond sm_80 is used. Fails with a diagnostic at
+/// the operation that has no lowering.
 llvm::FailureOr<GPUGrid> emitKernel(mlir::OpBuilder &builder,
                                     mlir::FunctionOpInterface kernel,
-                                    int capability);
+                                    const GPUTarget &gpu);
 
 /// The name that PTX can have.
 std::string symbolOf(llvm::StringRef name);

@@ -15,11 +15,32 @@ using namespace dlc::codegen::gpu;
 // Places in shared memory
 //===----------------------------------------------------------------------===//
 
+/// In lines of 128 bytes, 64 terms or 64 of `dims`, of which line n has its
+/// sixteens at the places m xor n % 8: what wgmma takes as swizzled by 128 bytes
+/// (PTX ISA 9.7.15.5.1.2). Eight lines that are read at once are in banks of
+/// their own then.
+Value ProductEmitter::placeInLines(const ProductSide &side, Value row,
+                                   Value term) {
+  constexpr int64_t perLine = 64, perSixteen = 8;
+  Value line = term, within = row, before = i32(0);
+  if (side.isAlongTerms)
+    std::swap(line, within);
+  else {
+    before = mul32(divide32(row, perLine), product.step * perLine);
+    within = rest32(row, perLine);
+  }
+  Value sixteen = builder.createOrFold<arith::XOrIOp>(
+      loc, divide32(within, perSixteen), rest32(line, perSixteen));
+  return add32(add32(before, mul32(line, perLine)),
+               add32(mul32(sixteen, perSixteen), rest32(within, perSixteen)));
+}
+
 /// Where an element of a step is in shared memory.
 Value ProductEmitter::pointer(const ProductSide &side, Value stage, Value row,
                               Value term) {
-  Value at = side.isAlongTerms ? add32(mul32(row, side.pitch), term)
-                               : add32(mul32(term, side.pitch), row);
+  Value at = product.unit == ProductUnit::Group ? placeInLines(side, row, term)
+             : side.isAlongTerms ? add32(mul32(row, side.pitch), term)
+                                 : add32(mul32(term, side.pitch), row);
   const int64_t rows = product.bytesOf(product.rows),
                 columns = product.bytesOf(product.columns);
   at = mul32(at, product.elementBytes());
@@ -144,8 +165,10 @@ void ProductEmitter::copySide(const ProductSide &side, const Cursor &cursor,
     Cursor here = locate(cursor, side.dims, own, 1);
     copyPiece(side, locate(here, product.inner, at, 1), isTerm, to);
   };
-  // Few are written out: what does not change from step to step is kept then.
-  constexpr int64_t mostTurns = 4;
+  // Few are written out: what does not change from step to step is kept then,
+  // but for conditions, which take registers that another block has use for.
+  const int64_t mostTurns =
+      product.unit == ProductUnit::Group && side.condition ? 0 : 4;
   OpBuilder::InsertionGuard guard(builder);
   if (pieces > mostTurns * kThreads) {
     auto loop = scf::ForOp::create(builder, loc, threads.thread, i32(pieces),
@@ -178,9 +201,14 @@ void ProductEmitter::copyStep(Value step, Value stage) {
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::findParts() {
+  constexpr int64_t warpsOfGroup = 4;
+  const bool isGroup = product.unit == ProductUnit::Group;
   const bool isTensor = product.unit == ProductUnit::Tensor;
-  const int64_t high = isTensor ? 16 : 4, wide = isTensor ? 8 : 4;
-  Value worker = isTensor ? threads.warp : threads.thread;
+  const int64_t high = isGroup ? 64 : isTensor ? 16 : 4,
+                wide = isGroup || isTensor ? 8 : 4;
+  Value worker = isGroup    ? divide32(threads.warp, warpsOfGroup)
+                 : isTensor ? threads.warp
+                            : threads.thread;
   part = divide32(worker, product.byRow * product.byColumn);
   Value within = rest32(worker, product.byRow * product.byColumn);
   row = mul32(divide32(within, product.byColumn), high * product.rowParts);
@@ -340,6 +368,55 @@ LoopEmitter::Values ProductEmitter::computeVector(Value stage,
                   });
 }
 
+/// What wgmma knows of a factor: where it begins, bits 0 to 13, and, from bit 32
+/// on, how far eight lines are from the next eight and how it is swizzled; where
+/// neighbours are no terms, from bit 16 on, how far 64 of them are from the next
+/// (PTX ISA 9.7.15.5.1.2.2), all in sixteens of bytes.
+Value ProductEmitter::describe(const ProductSide &side, Value stage,
+                               Value row) {
+  constexpr int64_t sixteen = 16, eightLines = 1024, swizzled = 1 << 30;
+  Value at = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                      pointer(side, stage, row, i32(0)));
+  // Of a cluster, bits above these say which block it is.
+  constexpr int64_t place = 1 << 18;
+  Value low = add32(divide32(rest32(at, place), sixteen),
+                    i32(side.isAlongTerms
+                            ? 0
+                            : product.step * 128 / sixteen * (1 << 16)));
+  Value high = buildI64(builder, loc,
+                        (swizzled | (eightLines / sixteen)) * (int64_t(1) << 32));
+  return arith::OrIOp::create(builder, loc, widen(low), high);
+}
+
+/// Groups: what is set out to here is done behind waitForGroups().
+LoopEmitter::Values ProductEmitter::startGroups(Value stage, ValueRange sums) {
+  Values results = waitForRegisters(builder, loc, sums);
+  // 16 terms are 32 bytes of each line, or 16 lines.
+  auto shift = [](const ProductSide &side) {
+    return side.isAlongTerms ? 2 : 128;
+  };
+  const int64_t own = 4 * product.columnParts;
+  Value b = describe(product.columns, stage, column);
+  for (int64_t i = 0; i < product.rowParts; ++i) {
+    Value a = describe(product.rows, stage, add32(row, i32(64 * i)));
+    auto at = MutableArrayRef(results).slice(own * i, own);
+    for (int64_t k = 0; k < product.step / 16; ++k)
+      llvm::copy(
+          multiplyOfGroup(
+              builder, loc, product.element,
+              {addI64(builder, loc, a,
+                      buildI64(builder, loc, k * shift(product.rows))),
+               !product.rows.isAlongTerms},
+              {addI64(builder, loc, b,
+                      buildI64(builder, loc, k * shift(product.columns))),
+               !product.columns.isAlongTerms},
+              ValueRange(at)),
+          at.begin());
+  }
+  commitProducts(builder, loc);
+  return results;
+}
+
 LoopEmitter::Values ProductEmitter::compute(Value stage, ValueRange sums) {
   if (product.isRounded())
     return computeRounded(stage, sums);
@@ -360,14 +437,20 @@ SmallVector<ProductEmitter::Place> ProductEmitter::placesOf() {
         places.push_back({add32(row, i32(i)), add32(column, i32(j))});
     return places;
   }
-  // The accumulators of mma.m16n8k16, and of m16n8k8: PTX ISA 9.7.14.5.8.
+  // The accumulators of mma.m16n8k16, and of m16n8k8: PTX ISA 9.7.14.5.8. Those
+  // of wgmma are the same for each of the four warps: 9.7.15.5.1.1.
+  const bool isGroup = product.unit == ProductUnit::Group;
   Value high = divide32(threads.lane, 4),
         wide = mul32(rest32(threads.lane, 4), 2);
+  if (isGroup)
+    high = add32(high, mul32(rest32(threads.warp, 4), 16));
+  const int64_t partRows = isGroup ? 64 : 16;
   for (int64_t i = 0; i < product.rowParts; ++i)
     for (int64_t j = 0; j < product.columnParts; ++j)
       for (int64_t e = 0; e < 4; ++e)
-        places.push_back({add32(row, add32(high, i32(16 * i + e / 2 * 8))),
-                          add32(column, add32(wide, i32(8 * j + e % 2)))});
+        places.push_back(
+            {add32(row, add32(high, i32(partRows * i + e / 2 * 8))),
+             add32(column, add32(wide, i32(8 * j + e % 2)))});
   return places;
 }
 
@@ -577,14 +660,25 @@ LogicalResult ProductEmitter::emit(bool isShared) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value step = loop.getInductionVar();
-    waitForCopies(builder, loc, product.stages - 2);
+    const bool isGroup = product.unit == ProductUnit::Group;
+    waitForCopies(builder, loc, product.stages - 2, /*forGroups=*/isGroup);
     // What it takes the place of has been read by all.
-    Value next = add32(step, i32(product.stages - 1));
-    copyOwn(next, rest32(next, product.stages));
-    commitCopies(builder, loc);
-    scf::YieldOp::create(
-        builder, loc,
-        compute(rest32(step, product.stages), loop.getRegionIterArgs()));
+    auto copyNext = [&] {
+      Value next = add32(step, i32(product.stages - 1));
+      copyOwn(next, rest32(next, product.stages));
+      commitCopies(builder, loc);
+    };
+    Value stage = rest32(step, product.stages);
+    Values results;
+    if (isGroup) {
+      results = startGroups(stage, loop.getRegionIterArgs());
+      copyNext();
+      results = waitForProducts(builder, loc, results);
+    } else {
+      copyNext();
+      results = compute(stage, loop.getRegionIterArgs());
+    }
+    scf::YieldOp::create(builder, loc, results);
   }
   waitForCopies(builder, loc, 0);
   write(loop.getResults());

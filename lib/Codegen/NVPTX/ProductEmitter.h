@@ -44,6 +44,8 @@ private:
     mlir::Value row, column;
   };
 
+  mlir::Value placeInLines(const ProductSide &side, mlir::Value row,
+                           mlir::Value term);
   mlir::Value pointer(const ProductSide &side, mlir::Value stage,
                       mlir::Value row, mlir::Value term);
   mlir::Value load(mlir::Value from, mlir::Type type, int64_t bytes);
@@ -63,6 +65,9 @@ private:
   mlir::Value readRounded(const ProductSide &side, mlir::Value stage,
                           mlir::Value row, mlir::Value term);
   Values computeRounded(mlir::Value stage, mlir::ValueRange sums);
+  mlir::Value describe(const ProductSide &side, mlir::Value stage,
+                       mlir::Value row);
+  Values startGroups(mlir::Value stage, mlir::ValueRange sums);
   Values computeTensor(mlir::Value stage, mlir::ValueRange sums);
   Values computeVector(mlir::Value stage, mlir::ValueRange sums);
   Values readMatrices(const ProductSide &side, mlir::Value stage,

@@ -14,8 +14,13 @@ using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
 
 int64_t ProductPlan::bytesOf(const ProductSide &side) const {
+  if (unit == ProductUnit::Group)
+    return elementBytes() * step * side.padded;
   return elementBytes() * side.pitch * (side.isAlongTerms ? side.padded : step);
 }
+
+/// Of f16 or bf16, in a line of shared memory as wgmma reads it.
+static constexpr int64_t kGroupTerms = 64;
 
 namespace {
 
@@ -24,7 +29,7 @@ public:
   using Neighbours::Neighbours;
 
   std::optional<ProductPlan> plan(int64_t tiles, int64_t mostBlocks,
-                                  bool roundsFloats);
+                                  bool roundsFloats, bool hasGroups);
 
 private:
   int64_t countOf(ArrayRef<unsigned> dims) const {
@@ -36,9 +41,11 @@ private:
   int64_t widthAlong(const ProductSide &side, unsigned dim) const;
   void chooseNeighbours();
   void chooseSteps();
+  bool isFilled(int64_t step, int64_t unit) const;
   void chooseBlocks(int64_t tiles, int64_t mostBlocks);
   struct Workers;
   bool spread(const Workers &workers);
+  bool spreadGroups();
   bool choosePitches();
 
   ProductPlan result;
@@ -218,19 +225,23 @@ void Planner::chooseNeighbours() {
 //===----------------------------------------------------------------------===//
 
 void Planner::chooseSteps() {
-  const bool isTensor = result.unit == ProductUnit::Tensor;
+  const bool isTensor = result.unit != ProductUnit::Vector;
   const int64_t unit = isTensor ? 16 : 4;
   const bool isSmall = result.rows.count * result.columns.count <= 64 * 64;
   result.step = isTensor ? (isSmall ? 64 : 32) : (isSmall ? 32 : 16);
-  // Little that is only filled up.
-  auto filled = [&] {
-    return llvm::alignTo(result.innerCount, result.step) * 4 >
-           llvm::alignTo(result.innerCount, unit) * 5;
-  };
-  while (result.step > unit && filled())
-    result.step /= 2;
+  if (result.unit == ProductUnit::Group)
+    result.step = kGroupTerms;
+  else
+    while (result.step > unit && !isFilled(result.step, unit))
+      result.step /= 2;
   result.steps =
       result.outerCount * llvm::divideCeil(result.innerCount, result.step);
+}
+
+/// Whether steps have little that only fills them up, beside those of `unit`.
+bool Planner::isFilled(int64_t step, int64_t unit) const {
+  return llvm::alignTo(result.innerCount, step) * 4 <=
+         llvm::alignTo(result.innerCount, unit) * 5;
 }
 
 /// As many blocks for a tile as all of a GPU has work then, each with steps
@@ -292,6 +303,35 @@ bool Planner::spread(const Workers &workers) {
   return best < none;
 }
 
+/// Two groups, of as many rows each, or of as many columns where there are 64
+/// rows. False when products are too small, or have too many sums.
+bool Planner::spreadGroups() {
+  constexpr int64_t groups = kThreads / (4 * kWarp), high = 64, wide = 8;
+  // Two blocks are at work at once: while one waits, the other multiplies.
+  constexpr int64_t mostColumns = 256, mostSums = 64, leastColumns = 32;
+  const int64_t rows = result.rows.count, columns = result.columns.count;
+  // Two thirds of the rows at least are there.
+  const auto rowParts = static_cast<int64_t>(llvm::divideCeil(rows, high));
+  if (rowParts * high * 2 > rows * 3 || columns < leastColumns)
+    return false;
+  result.byTerm = 1;
+  result.byRow = rowParts % groups ? 1 : groups;
+  result.byColumn = groups / result.byRow;
+  result.rowParts = rowParts / result.byRow;
+  // Where 64 neighbours lie together, a group has all of such, or stays within.
+  const int64_t line = result.columns.isAlongTerms ? wide : kGroupTerms;
+  auto own = static_cast<int64_t>(
+      llvm::alignTo(llvm::divideCeil(columns, result.byColumn), wide));
+  if (result.byColumn > 1 && line % own != 0)
+    own = static_cast<int64_t>(llvm::alignTo(own, line));
+  result.columnParts = own / wide;
+  result.rows.padded = rowParts * high;
+  result.columns.padded =
+      static_cast<int64_t>(llvm::alignTo(own * result.byColumn, line));
+  return own <= mostColumns && result.columns.padded * 2 <= columns * 3 &&
+         result.sums() <= mostSums;
+}
+
 /// Rows begin an odd number of 16 bytes apart: eight neighbours, which are read
 /// at once, are in banks of their own. False when even two steps take more
 /// shared memory than a block can have on all GPUs, which is 99 KB.
@@ -300,6 +340,10 @@ bool Planner::choosePitches() {
   const int64_t bank = 16 / result.elementBytes();
   for (ProductSide *side : {&result.rows, &result.columns}) {
     const int64_t length = side->isAlongTerms ? result.step : side->padded;
+    if (result.unit == ProductUnit::Group) {
+      side->pitch = kGroupTerms;
+      continue;
+    }
     side->pitch = (llvm::divideCeil(length, bank) | 1) * bank;
     // Lanes read one float each: eight neighbours of four terms.
     if (result.isRounded() && !side->isAlongTerms)
@@ -313,7 +357,7 @@ bool Planner::choosePitches() {
 }
 
 std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks,
-                                         bool roundsFloats) {
+                                         bool roundsFloats, bool hasGroups) {
   constexpr int64_t leastSide = 8, leastResults = 32, leastTerms = 16;
   isReduced.resize(loops.ranges.size());
   for (OpFoldResult range : loops.ranges)
@@ -343,11 +387,16 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks,
   if (result.innerCount > INT32_MAX || result.outerCount > INT32_MAX)
     return std::nullopt;
   chooseNeighbours();
+  if (hasGroups && isTensor && isShort && isFilled(kGroupTerms, /*unit=*/1) &&
+      spreadGroups())
+    result.unit = ProductUnit::Group;
   chooseSteps();
   if (result.steps > INT32_MAX)
     return std::nullopt;
   chooseBlocks(tiles, mostBlocks);
-  if (!spread(Workers::of(result.unit)) || !choosePitches())
+  if ((result.unit != ProductUnit::Group &&
+       !spread(Workers::of(result.unit))) ||
+      !choosePitches())
     return std::nullopt;
   return std::move(result);
 }
@@ -356,6 +405,7 @@ std::optional<ProductPlan> gpu::planProduct(linalg::LinalgOp op,
                                             const LoopPlan &plan,
                                             const ViewMap &views, int64_t tiles,
                                             int64_t mostBlocks,
-                                            bool roundsFloats) {
-  return Planner(op, plan, views).plan(tiles, mostBlocks, roundsFloats);
+                                            bool roundsFloats, bool hasGroups) {
+  return Planner(op, plan, views)
+      .plan(tiles, mostBlocks, roundsFloats, hasGroups);
 }

@@ -30,12 +30,18 @@ struct ProductSide {
   /// along `dims`.
   bool isAlongTerms = false;
   int64_t width = 1; ///< Elements that are copied at once.
-  int64_t pitch = 0; ///< Elements from one row in shared memory to the next.
+  /// Elements from one line in shared memory to the next. Of ProductUnit::Group
+  /// lines are of 128 bytes, of which the eighths have changed places
+  /// (ProductEmitter::pointer()).
+  int64_t pitch = 0;
 };
 
 enum class ProductUnit {
   Vector, ///< Threads multiply and add f32.
   Tensor, ///< Warps use mma.sync, m16n8k16 on f16 or bf16, m16n8k8 on tf32.
+  /// Groups of four warps use wgmma.mma_async, m64nNk16 on f16 or bf16, which
+  /// reads both factors from shared memory.
+  Group,
 };
 
 struct ProductPlan {
@@ -53,15 +59,15 @@ struct ProductPlan {
   int64_t blocks = 1;
   int64_t ownSteps = 0;
   int64_t stages = 0; ///< Steps that are in shared memory or on their way.
-  /// Threads (Vector) or warps (Tensor) along the rows, the columns and the
-  /// terms of a step, and what each has of rows and columns: squares of 4 x 4
-  /// (Vector), tiles of 16 x 8 (Tensor).
+  /// Threads (Vector), warps (Tensor) or groups along the rows, the columns and
+  /// the terms of a step, and what each has of rows and columns: squares of
+  /// 4 x 4 (Vector), tiles of 16 x 8 (Tensor) or of 64 x 8 (Group).
   int64_t byRow = 1, byColumn = 1, byTerm = 1;
   int64_t rowParts = 1, columnParts = 1;
 
   /// Of a thread.
   int64_t sums() const {
-    return rowParts * columnParts * (unit == ProductUnit::Tensor ? 4 : 16);
+    return rowParts * columnParts * (unit == ProductUnit::Vector ? 16 : 4);
   }
   /// Floats are rounded to tf32 as they are read from shared memory.
   bool isRounded() const {
@@ -80,10 +86,11 @@ struct ProductPlan {
 /// Absent when `op` is no sum of products whose factors have rows and columns
 /// of their own, or too small for tiles. `tiles`: of the kernel; a tile may
 /// have up to `mostBlocks` blocks. `roundsFloats`: f32 may become tf32.
-std::optional<ProductPlan> planProduct(mlir::linalg::LinalgOp op,
-                                       const LoopPlan &plan,
-                                       const ViewMap &views, int64_t tiles,
-                                       int64_t mostBlocks, bool roundsFloats);
+/// `hasGroups`: of the GPU, ProductUnit::Group.
+std::optional<ProductPlan>
+planProduct(mlir::linalg::LinalgOp op, const LoopPlan &plan,
+            const ViewMap &views, int64_t tiles, int64_t mostBlocks,
+            bool roundsFloats, bool hasGroups);
 
 } // namespace dlc::codegen::gpu
 

@@ -12,13 +12,19 @@ using namespace dlc::codegen;
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
     kTargets[] = {{"sm_80", "+ptx70"},  {"sm_86", "+ptx71"},
                   {"sm_89", "+ptx78"},  {"sm_90", "+ptx78"},
-                  {"sm_100", "+ptx86"}, {"sm_120", "+ptx87"}};
+                  {"sm_90a", "+ptx80"}, {"sm_100", "+ptx86"},
+                  {"sm_120", "+ptx87"}};
 
 int GPUTarget::capability() const {
   int value = 0;
-  (void)llvm::StringRef(name).rsplit('_').second.getAsInteger(10, value);
+  llvm::StringRef digits = llvm::StringRef(name).rsplit('_').second;
+  (void)digits.consumeInteger(10, value);
   return value;
 }
+
+bool GPUTarget::isExact() const { return llvm::StringRef(name).ends_with("a"); }
+
+bool GPUTarget::hasWarpgroupProducts() const { return name == "sm_90a"; }
 
 std::optional<GPUTarget> GPUTarget::get(llvm::StringRef name) {
   if (!name.consume_front("cuda:"))
@@ -47,7 +53,8 @@ std::optional<std::vector<GPUTarget>> GPUTarget::getList(llvm::StringRef list,
     targets.push_back(std::move(*target));
   }
   llvm::sort(targets, [](const GPUTarget &a, const GPUTarget &b) {
-    return a.capability() > b.capability();
+    return std::pair(a.capability(), a.isExact()) >
+           std::pair(b.capability(), b.isExact());
   });
   return targets;
 }

@@ -47,7 +47,9 @@ bool cuda::isConvSupported(const KernelCall &call, std::string &why) {
 
 /// Those that cuDNN advises first want some bytes; others, the image in another
 /// layout.
-size_t cuda::convWorkspaceBytes(const KernelCall &) { return size_t(16) << 20; }
+size_t cuda::convWorkspaceBytes(const KernelCall &) {
+  return (size_t(16) << 20) + mostSkipped;
+}
 
 /// What lies outside of an image is zeros there, which are multiplied.
 bool cuda::convWantsFinite(const KernelCall &call, size_t input) {

@@ -188,7 +188,7 @@ Status ConvCall::queue(void *stream, void *const *parameters) const {
   DLC_RETURN_IF_ERROR(
       arguments.set(Name::ArgumentPointers, Type::Pointer,
                     std::span<void *const>(pointers).first(count)));
-  void *workspace = at(inputs + 1);
+  void *workspace = alignWorkspace(at(inputs + 1));
   DLC_RETURN_IF_ERROR(
       arguments.set(Name::ArgumentWorkspace, Type::Pointer, workspace));
   DLC_RETURN_IF_ERROR(arguments.finalize());

@@ -140,7 +140,7 @@ Status cuda::prepareConvWeightGradient(Device &device, const KernelCall &call,
 /// Room for sums and, as its planner asks for an A100, for a copy of what it
 /// wants in another order: floats, and what has no channels last.
 size_t cuda::convGradientWorkspaceBytes(const KernelCall &call) {
-  uint64_t bytes = uint64_t(16) << 20;
+  uint64_t bytes = (uint64_t(16) << 20) + mostSkipped;
   auto add = [&](const TensorType &tensor) {
     if (tensor.type == DLC_F32 || tensor.shape.size() == 4)
       bytes += bytesOf({{&tensor, 1}, {}, call.attributes});

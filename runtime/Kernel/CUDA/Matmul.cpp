@@ -191,7 +191,7 @@ bool cuda::isMatmulSupported(const KernelCall &call, std::string &why) {
 
 /// What NVIDIA advises for Hopper (cuBLAS, cublasSetWorkspace).
 size_t cuda::matmulWorkspaceBytes(const KernelCall &) {
-  return size_t(32) << 20;
+  return (size_t(32) << 20) + mostSkipped;
 }
 
 KernelCost cuda::matmulCost(const KernelCall &call) {
@@ -329,7 +329,7 @@ Status MatmulCall::queue(void *stream, void *const *parameters) const {
     return *static_cast<void *const *>(parameters[index]);
   };
   const auto &[a, b, y] = *layouts.held;
-  void *result = at(inputs), *workspace = at(inputs + 1);
+  void *result = at(inputs), *workspace = alignWorkspace(at(inputs + 1));
   Owned<Operation> operation(library.operationDestroy);
   DLC_RETURN_IF_ERROR(makeOperation(plan.bias ? at(2) : nullptr, operation));
   const float one = 1, rest = plan.residual ? 1 : 0;

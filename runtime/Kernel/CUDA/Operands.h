@@ -7,6 +7,10 @@
 
 #include "../Check.h"
 
+#include "dlc/abi/Tensor.h"
+
+#include <algorithm>
+
 namespace dlc::rt::cuda {
 
 /// "expected EXPECTED, got A, B and Y".
@@ -48,12 +52,27 @@ inline Status checkOperands(const KernelCall &call, Ranks first, Ranks second,
                      output.most);
 }
 
-/// Bytes of the second output, the workspace, of which there is some.
+/// What the libraries want of a workspace's address, of which an arena knows
+/// DLC_ALIGNMENT: they refuse others (cublasLtMatmul, "at least 256 bytes").
+constexpr uint64_t workspaceAlignment = 256;
+
+constexpr uint64_t mostSkipped = workspaceAlignment - DLC_ALIGNMENT;
+
+/// A workspace from where it is the library's.
+inline void *alignWorkspace(void *workspace) {
+  auto address = reinterpret_cast<uintptr_t>(workspace);
+  return static_cast<std::byte *>(workspace) +
+         (workspaceAlignment - address % workspaceAlignment) %
+             workspaceAlignment;
+}
+
+/// What a library has of the second output, the workspace.
 inline Status readWorkspace(const KernelCall &call, uint64_t &bytes) {
   if (!checkWorkspace(call, 1).isOk())
     return makeError(StatusCode::InvalidArgument,
                      "expected a workspace as the second output");
   bytes = uint64_t(call.outputs[1].shape[0]);
+  bytes -= std::min(bytes, mostSkipped);
   return Status::ok();
 }
 

@@ -300,11 +300,11 @@ kernel.func @softmax_of_many_rows(%x: tensor<600x96xf32>) -> (tensor<600x96xf32>
   kernel.return %y : tensor<600x96xf32>
 }
 // Two results of the same sums, by all blocks of a tile or one.
-kernel.func @matmul_two_results(%a: tensor<32x1536xf16>, %b: tensor<1536x48xf16>, %c: tensor<48xf16>) -> (tensor<32x48xf16>, tensor<32x48xf32>) {
+kernel.func @matmul_two_results(%a: tensor<32x1536xf16>, %b: tensor<1536x48xf16>, %c: tensor<48xf16>) -> (tensor<32x48xf16>, tensor<32x48xbf16>) {
   %0 = graph.matmul %a, %b : (tensor<32x1536xf16>, tensor<1536x48xf16>) -> tensor<32x48xf16>
   %y = graph.add %0, %c : (tensor<32x48xf16>, tensor<48xf16>) -> tensor<32x48xf16>
-  %z = graph.cast %0 {to = f32} : (tensor<32x48xf16>) -> tensor<32x48xf32>
-  kernel.return %y, %z : tensor<32x48xf16>, tensor<32x48xf32>
+  %z = graph.cast %0 {to = bf16} : (tensor<32x48xf16>) -> tensor<32x48xbf16>
+  kernel.return %y, %z : tensor<32x48xf16>, tensor<32x48xbf16>
 }
 // Steps of two elements that are no neighbours.
 kernel.func @conv_strided_and_dilated(%x: tensor<1x6x12x20xf32>, %w: tensor<12x6x3x3xf32>) -> (tensor<1x12x12x8xf32>) {
@@ -610,4 +610,44 @@ kernel.func @attention_of_large(%q: tensor<2x8x16xbf16>, %k: tensor<2x4x16xbf16>
   %3 = graph.softmax %2 : tensor<2x8x4xbf16>
   %y = graph.matmul %3, %v : (tensor<2x8x4xbf16>, tensor<2x4x16xbf16>) -> tensor<2x8x16xbf16>
   kernel.return %y : tensor<2x8x16xbf16>
+}
+
+// Large enough for groups of warps, where a GPU has products of such: terms side
+// by side in one factor, the other, both and neither; a padded convolution.
+kernel.func @groups_plain(%a: tensor<512x128xf16>, %b: tensor<128x1024xf16>, %c: tensor<1024xf16>) -> tensor<512x1024xf16> {
+  %0 = graph.matmul %a, %b : (tensor<512x128xf16>, tensor<128x1024xf16>) -> tensor<512x1024xf16>
+  %1 = graph.add %0, %c : (tensor<512x1024xf16>, tensor<1024xf16>) -> tensor<512x1024xf16>
+  %y = graph.relu %1 : tensor<512x1024xf16>
+  kernel.return %y : tensor<512x1024xf16>
+}
+
+kernel.func @groups_turned(%a: tensor<768x240xbf16>, %b: tensor<832x240xbf16>) -> tensor<768x832xbf16> {
+  %0 = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<832x240xbf16>) -> tensor<240x832xbf16>
+  %y = graph.matmul %a, %0 : (tensor<768x240xbf16>, tensor<240x832xbf16>) -> tensor<768x832xbf16>
+  kernel.return %y : tensor<768x832xbf16>
+}
+
+kernel.func @groups_of_columns(%a: tensor<64x512xf16>, %b: tensor<64x1024xf16>) -> tensor<512x1024xf16> {
+  %0 = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<64x512xf16>) -> tensor<512x64xf16>
+  %y = graph.matmul %0, %b : (tensor<512x64xf16>, tensor<64x1024xf16>) -> tensor<512x1024xf16>
+  kernel.return %y : tensor<512x1024xf16>
+}
+
+kernel.func @groups_both(%a: tensor<112x640xf16>, %b: tensor<1024x112xf16>) -> tensor<640x1024xf16> {
+  %0 = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<112x640xf16>) -> tensor<640x112xf16>
+  %1 = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<1024x112xf16>) -> tensor<112x1024xf16>
+  %y = graph.matmul %0, %1 : (tensor<640x112xf16>, tensor<112x1024xf16>) -> tensor<640x1024xf16>
+  kernel.return %y : tensor<640x1024xf16>
+}
+
+kernel.func @groups_conv(%x: tensor<16x8x16x16x8xf16>, %w: tensor<3x3x64x64xf16>) -> tensor<16x8x16x16x8xf16> {
+  %0 = graph.transpose %w {perm = array<i64: 3, 2, 0, 1>} : (tensor<3x3x64x64xf16>) -> tensor<64x64x3x3xf16>
+  %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<16x8x16x16x8xf16>, tensor<64x64x3x3xf16>) -> tensor<16x8x16x16x8xf16>
+  %y = graph.relu %1 : tensor<16x8x16x16x8xf16>
+  kernel.return %y : tensor<16x8x16x16x8xf16>
+}
+
+kernel.func @groups_in_clusters(%a: tensor<1024x1024xbf16>, %b: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
+  %y = graph.matmul %a, %b : (tensor<1024x1024xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  kernel.return %y : tensor<1024x512xbf16>
 }

@@ -1,5 +1,8 @@
 // RUN: dlc-opt %s --convert-kernel-to-linalg --codegen-nvptx-emit-threads | FileCheck %s --check-prefixes=CHECK,AMPERE
-// RUN: dlc-opt %s --convert-kernel-to-linalg --codegen-nvptx-emit-threads=capability=90 | FileCheck %s --check-prefixes=CHECK,HOPPER
+// RUN: dlc-opt %s --convert-kernel-to-linalg --codegen-nvptx-emit-threads=target=cuda:sm_90 | FileCheck %s --check-prefixes=CHECK,HOPPER
+// RUN: dlc-opt %s --convert-kernel-to-linalg --codegen-nvptx-emit-threads=target=cuda:sm_90a | FileCheck %s --check-prefix=GROUPS
+// RUN: not dlc-opt %s --codegen-nvptx-emit-threads=target=cuda:sm_91 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: expected one of cuda:sm_80, {{.*}}cuda:sm_90a, {{.*}} got 'cuda:sm_91'
 // Sums of products come from tiles in shared memory.
 
 // Short floats: copied there 16 bytes at once, multiplied by tensor cores.
@@ -7,6 +10,19 @@
 // CHECK: "nvvm.reqntid", "256"
 // AMPERE-NOT: nvvm.cluster_dim
 // HOPPER-NOT: nvvm.cluster_dim
+// Groups of warps read both factors from shared memory, and copies for later
+// steps are on their way meanwhile.
+// GROUPS-LABEL: llvm.func ptx_kernelcc @halves(
+// GROUPS: "nvvm.maxnreg", "128"
+// GROUPS: llvm.call_intrinsic "llvm.nvvm.cp.async.wait.group"
+// GROUPS: llvm.inline_asm has_side_effects "fence.proxy.async.shared::cta;"
+// GROUPS: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
+// GROUPS: llvm.inline_asm has_side_effects "wgmma.fence.sync.aligned;"
+// GROUPS-COUNT-4: llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{.*}}, 1, 1, 0, 1;"
+// GROUPS: llvm.inline_asm has_side_effects "wgmma.commit_group.sync.aligned;"
+// GROUPS: llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16"
+// GROUPS: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;"
+// GROUPS: llvm.return
 kernel.func @halves(%a: tensor<4096x64xf16>, %b: tensor<64x128xf16>) -> tensor<4096x128xf16> {
   // CHECK: llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16"
   // CHECK: llvm.call_intrinsic "llvm.nvvm.cp.async.commit.group"
@@ -24,6 +40,9 @@ kernel.func @halves(%a: tensor<4096x64xf16>, %b: tensor<64x128xf16>) -> tensor<4
 
 // Floats: squares of 4 x 4 in registers.
 // CHECK-LABEL: llvm.func ptx_kernelcc @floats(
+// GROUPS-LABEL: llvm.func ptx_kernelcc @floats(
+// GROUPS-NOT: wgmma
+// GROUPS: llvm.return
 kernel.func @floats(%a: tensor<4096x64xf32>, %b: tensor<64x128xf32>) -> tensor<4096x128xf32> {
   // CHECK-NOT: llvm.nvvm.mma
   // CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>

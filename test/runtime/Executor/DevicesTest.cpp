@@ -419,7 +419,7 @@ TEST(Devices, SaysWhatDoesNotFit) {
     source.builder.program.kernels[source.scale]->attributes[0]->i = 512;
     EXPECT_EQ(source.failure(),
               "launch 1 (first): kernel 'k.scale': expected at most 2147483647 "
-              "blocks of 256 threads with 166912 bytes, got 2 of 512 with 0");
+              "blocks of 256 threads with 232448 bytes, got 2 of 512 with 0");
   }
   {
     FakeCuda fake;

@@ -36,8 +36,8 @@ def EmitThreadsPass : Pass<"codegen-nvptx-emit-threads", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"capability", "capability", "int", /*default=*/"80",
-           "Of the GPU: 90 for sm_90, from which on blocks form clusters">];
+    Option<"target", "target", "std::string", /*default=*/"\"cuda:sm_80\"",
+           "The GPU, as dlc compile has it: what it has beyond sm_80 is used">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

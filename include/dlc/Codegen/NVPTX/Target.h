@@ -18,13 +18,17 @@ struct GPUTarget {
   std::string name;    ///< "sm_90".
   std::string feature; ///< The oldest version of PTX that has it: "+ptx78".
 
-  /// The compute capability: 90 for sm_90.
+  /// The compute capability: 90 for sm_90 and for sm_90a.
   int capability() const;
+  /// sm_90a: what only GPUs of that very capability run.
+  bool isExact() const;
+  /// wgmma.mma_async (PTX ISA 9.7.15): only on GPUs of capability 9.0.
+  bool hasWarpgroupProducts() const;
 
   /// The target "cuda:sm_90"; nullopt for another name.
   static std::optional<GPUTarget> get(llvm::StringRef name);
-  /// Those of a list with commas, each once, the newest first: a GPU runs the
-  /// first that it can. Otherwise `why` says what was expected.
+  /// Those of a list with commas, each once, the newest first, sm_90a in front
+  /// of sm_90: a GPU runs the first that it can. Otherwise `why` says what was expected.
   static std::optional<std::vector<GPUTarget>> getList(llvm::StringRef list,
                                                        std::string &why);
   /// All of them, for messages: "cuda:sm_80, ...".

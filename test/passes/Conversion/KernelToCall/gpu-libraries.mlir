@@ -8,7 +8,7 @@
 // NEVER-NOT: entry
 
 // Operands have an order of their own in the entry.
-// CHECK: kernel.func @linear({{.*}}config = {activation = "gelu_tanh", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554432 : i64}
+// CHECK: kernel.func @linear({{.*}}config = {activation = "gelu_tanh", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554624 : i64}
 // CHECK: graph.matmul
 // Little is left to what is generated.
 // AUTO: kernel.func @linear({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
@@ -69,7 +69,7 @@ kernel.func @relu(%x: tensor<8x16xf16>) -> tensor<8x16xf16> attributes {kernel.r
 }
 
 // Channels last, weights arranged so, and the residual in front of the bias.
-// CHECK: kernel.func @conv({{.*}}config = {activation = "relu", group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, w_channels_last = 1 : i64}, entry = "cudnn.conv", entryOperands = array<i64: 0, 1, 2, 3>, kernel.runs_on = "cuda", workspace = 16777216 : i64}
+// CHECK: kernel.func @conv({{.*}}config = {activation = "relu", group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, w_channels_last = 1 : i64}, entry = "cudnn.conv", entryOperands = array<i64: 0, 1, 2, 3>, kernel.runs_on = "cuda", workspace = 16777408 : i64}
 kernel.func @conv(%x: tensor<2x1x9x7x16xf16>, %w: tensor<32x3x3x16xf16>, %b: tensor<32xf16>, %r: tensor<2x1x9x7x32xf16>) -> tensor<2x1x9x7x32xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<32x3x3x16xf16>) -> tensor<32x16x3x3xf16>
   %1 = graph.conv %x, %0, %b {channel_block = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x7x16xf16>, tensor<32x16x3x3xf16>, tensor<32xf16>) -> tensor<2x1x9x7x32xf16>
@@ -118,7 +118,7 @@ kernel.func @given(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor
 }
 // The gradient of an image, with the weights as they are; of more than one tap
 // they would be turned round, too, and reach beyond the gradient.
-// CHECK: kernel.func @image({{.*}}config = {group = 1 : i64}, entry = "cudnn.conv_transpose", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16777216 : i64}
+// CHECK: kernel.func @image({{.*}}config = {group = 1 : i64}, entry = "cudnn.conv_transpose", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16777408 : i64}
 // AUTO: kernel.func @image({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
 kernel.func @image(%w: tensor<1x32x16x1x1xf16>, %g: tensor<2x1x9x7x32xf16>) -> tensor<2x1x9x7x16xf16> attributes {kernel.runs_on = "cuda"} {
   %s = graph.constant dense<[16, 32, 1, 1]> : tensor<4xi64>
@@ -166,7 +166,7 @@ kernel.func @image_reshaped(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x1x1xf16
 }
 
 // The gradient of weights, of windows that stay within the image.
-// CHECK: kernel.func @weights({{.*}}config = {group = 1 : i64, strides = array<i64: 2, 2>}, entry = "cudnn.conv_weight_gradient", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16786432 : i64}
+// CHECK: kernel.func @weights({{.*}}config = {group = 1 : i64, strides = array<i64: 2, 2>}, entry = "cudnn.conv_weight_gradient", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16786624 : i64}
 // AUTO: kernel.func @weights({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
 kernel.func @weights(%g: tensor<2x1x4x3x32xf16>, %x: tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x1x9x8x16xf16>, tensor<2x1x4x3x32xf16>) -> tensor<32x16x3x3xf16>

@@ -10,6 +10,7 @@
 #include "dlc/runtime/Storage/DeviceSource.h"
 #include "dlc/runtime/Storage/Manager.h"
 
+#include <bit>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -136,6 +137,32 @@ TEST(CUDADevice, ComputesInOrder) {
   }
   EXPECT_EQ(fake.handles(), 0u);
   EXPECT_EQ(fake.bytes(), 0u);
+}
+
+/// As sm_90 does two whole numbers of a register.
+TEST(CUDADevice, ComputesPairs) {
+  for (bool isSigned : {false, true}) {
+    FakeCuda fake;
+    Doubling work;
+    const std::string type = isSigned ? "s16x2" : "u16x2";
+    std::unique_ptr<DeviceCode> code = codeOf(
+        *work.device, ".version 8.0\n.target sm_90\n" +
+                          ptxKernel("k$scale", 2, 300,
+                                    "  ld.global.b32 %r4, [%rd4];\n"
+                                    "  max." +
+                                        type +
+                                        " %r4, %r4, 131065;\n"
+                                        "  st.global.b32 [%rd5], %r4;\n"));
+    const uint32_t bits = 0x80010003; // Beside 1 and -7.
+    std::memcpy(work.host.data(), &bits, 4);
+    work.function = *code->find("k.scale", work.grid);
+    ASSERT_TRUE(work.upload().isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    ASSERT_TRUE(work.download().isOk());
+    ASSERT_TRUE(work.queue->synchronize().isOk());
+    EXPECT_EQ(std::bit_cast<uint32_t>(work.host[0]),
+              isSigned ? 0x00010003u : 0x8001fff9u);
+  }
 }
 
 TEST(CUDADevice, QueuesWaitForEvents) {

@@ -310,7 +310,7 @@ int cublasLtMatmul(Context *handle, Operation *operation, const float *alpha,
            .c_str());
   if (!handle || !algorithm || *algorithm != mark ||
       !fits(*operation, *aLayout, *bLayout, *cLayout, *dLayout) ||
-      reinterpret_cast<uintptr_t>(workspace) % 16)
+      reinterpret_cast<uintptr_t>(workspace) % 256)
     return invalidValue;
   auto address = [](const void *pointer) {
     return static_cast<unsigned long long>(

@@ -294,9 +294,10 @@ Code cuDeviceGetName(char *name, int length, int) {
 }
 Code cuDeviceGetAttribute(int *value, int attribute, int) {
   FAKE(cuDeviceGetAttribute, false);
+  const int mostShared = (state().machine.capability == 90 ? 227 : 163) << 10;
   *value = attribute == 75    ? state().machine.capability / 10
            : attribute == 76  ? state().machine.capability % 10
-           : attribute == 97  ? 163 << 10
+           : attribute == 97  ? mostShared
            : attribute == 102 ? 1
                               : 0;
   return 0;
@@ -333,7 +334,9 @@ Code cuModuleLoadData(LoadedModule **module, const void *image) {
   try {
     auto loaded = std::make_unique<LoadedModule>();
     loaded->module = fake::parse(static_cast<const char *>(image));
-    if (loaded->module.capability > state().machine.capability)
+    const int needed = loaded->module.capability,
+              given = state().machine.capability;
+    if (loaded->module.isSpecific ? needed != given : needed > given)
       return noBinary;
     for (auto &[name, kernel] : loaded->module.kernels)
       loaded->functions[name] = {&kernel};

@@ -19,6 +19,8 @@ namespace fake {
 /// Where shared and local memory begin, and that of the blocks of a cluster,
 /// one step for each: no device address is that high.
 inline constexpr uint64_t sharedWindow = uint64_t(1) << 50;
+/// Bits from here on say which block of a cluster has it.
+inline constexpr uint64_t sharedStep = uint64_t(1) << 24;
 inline constexpr uint64_t localWindow = uint64_t(1) << 51;
 inline constexpr uint64_t clusterWindow = uint64_t(1) << 52;
 inline constexpr uint64_t clusterStep = uint64_t(1) << 32;
@@ -36,6 +38,7 @@ struct Operand {
   uint32_t index = 0; ///< Register or special register.
   uint64_t value = 0; ///< Immediate, or offset of an address.
   bool isAddress = false;
+  bool isSum = false;         ///< A register that wgmma of the kernel writes.
   std::vector<Operand> parts; ///< Vector.
 };
 
@@ -63,11 +66,13 @@ struct Kernel {
   uint32_t maxThreads = 1024;
   uint32_t cluster = 1; ///< Blocks that see each other's shared memory.
   uint32_t sharedBytes = 0, localBytes = 0, registers = 0;
+  bool hasProducts = false; ///< wgmma.
   std::vector<Instruction> code;
 };
 
 struct Module {
-  int capability = 0; ///< Of .target sm_80.
+  int capability = 0;      ///< Of .target sm_80.
+  bool isSpecific = false; ///< .target sm_90a: for that capability alone.
   std::map<std::string, Kernel> kernels;
 };
 

@@ -15,7 +15,7 @@
           X(not) X(shl) X(shr) X(setp) X(selp) X(cvt) X(bra) X(brx) X(ret)     \
               X(exit) X(bar) X(barrier) X(shfl) X(popc) X(clz) X(brev) X(shf)  \
                   X(bfe) X(prmt) X(lop3) X(testp) X(cp) X(ldmatrix) X(mma)     \
-                      X(mapa)
+                      X(mapa) X(fence) X(wgmma)
 
 #define DLC_PTX_ENUM(name) op_##name,
 enum Op : int { DLC_PTX_OPS(DLC_PTX_ENUM) };

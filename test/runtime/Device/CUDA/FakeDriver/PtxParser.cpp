@@ -26,10 +26,14 @@ private:
   void entry();
   void variable(Space space, bool isInside);
   void body(Kernel &kernel);
+  void markSums(Kernel &kernel);
   void instruction(Kernel &kernel, const std::string &line);
   Operand operand(Kernel &kernel, std::string word);
   uint32_t registerOf(Kernel &kernel, const std::string &name);
   void decode(Instruction &instruction);
+  void checkFence(const Instruction &instruction);
+  void checkWarpgroup(const Instruction &instruction);
+  void checkProduct(const Instruction &instruction);
   [[noreturn]] void fail(const std::string &what) {
     throw "ptx: " + what + " at '" + text.substr(at, 60) + "'";
   }
@@ -131,7 +135,9 @@ Module Parser::run() {
     if (eat(".version") || eat(".address_size")) {
       name();
     } else if (eat(".target")) {
-      module.capability = std::atoi(name().c_str() + 3);
+      const std::string target = name();
+      module.capability = std::atoi(target.c_str() + 3);
+      module.isSpecific = target.ends_with('a');
     } else if (eat(".visible") || eat(".weak") || eat(".extern")) {
       continue; // Shared memory without a size is that of the launch.
     } else if (eat(".entry")) {
@@ -262,6 +268,28 @@ void Parser::body(Kernel &kernel) {
   }
   for (const std::string &line : lines)
     instruction(kernel, line);
+  markSums(kernel);
+}
+
+/// Whatever has a register that wgmma writes.
+void Parser::markSums(Kernel &kernel) {
+  std::vector<bool> isSum(registers.size());
+  for (const Instruction &each : kernel.code)
+    if (each.op == op_wgmma) {
+      kernel.hasProducts = true;
+      if (!each.operands.empty())
+        for (const Operand &sum : each.operands[0].parts)
+          isSum[sum.index] = true;
+    }
+  auto mark = [&](Operand &operand) {
+    operand.isSum = operand.kind == Operand::Register && isSum[operand.index];
+  };
+  for (Instruction &each : kernel.code)
+    for (Operand &operand : each.operands) {
+      mark(operand);
+      for (Operand &part : operand.parts)
+        mark(part);
+    }
 }
 
 uint32_t Parser::registerOf(Kernel &, const std::string &name) {
@@ -328,19 +356,20 @@ Operand Parser::operand(Kernel &kernel, std::string word) {
   return result;
 }
 
-/// Whether it is known of two halves at once.
-static bool isPairwise(int op) {
+/// Whether it is known of two halves at once, or of two whole numbers.
+static bool isPairwise(int op, bool isWhole) {
   switch (op) {
   case op_add:
+  case op_min:
+  case op_max:
+    return true;
   case op_sub:
   case op_mul:
   case op_fma:
-  case op_min:
-  case op_max:
   case op_neg:
   case op_abs:
   case op_setp:
-    return true;
+    return !isWhole;
   default:
     return false;
   }
@@ -366,9 +395,11 @@ void Parser::decode(Instruction &instruction) {
       instruction.space = Space::Local;
     else if (word == "param")
       instruction.space = Space::Param;
-    bool isPair = word == "f16x2" || word == "bf16x2";
-    bool isKnownPair = instruction.op == op_cvt ? !instruction.type
-                                                : isPairwise(instruction.op);
+    bool isWholePair = word == "s16x2" || word == "u16x2";
+    bool isPair = word == "f16x2" || word == "bf16x2" || isWholePair;
+    bool isKnownPair = instruction.op == op_cvt && !isWholePair
+                           ? !instruction.type
+                           : isPairwise(instruction.op, isWholePair);
     if (isPair && !isKnownPair)
       fail("unknown type " + word);
     instruction.isPair |= isPair;
@@ -393,6 +424,62 @@ void Parser::decode(Instruction &instruction) {
   }
 }
 
+void Parser::checkFence(const Instruction &instruction) {
+  const std::vector<std::string> &words = instruction.words;
+  if (module.capability < 90)
+    fail("fence.proxy.async without .target sm_90");
+  if (words.size() < 3 || words.size() > 4 || words[1] != "proxy" ||
+      words[2] != "async" || (words.size() == 4 && words[3] != "shared::cta"))
+    fail("unknown fence " + instruction.text);
+}
+
+void Parser::checkWarpgroup(const Instruction &instruction) {
+  const std::vector<std::string> &words = instruction.words;
+  const std::vector<Operand> &operands = instruction.operands;
+  if (module.capability != 90 || !module.isSpecific)
+    fail("wgmma without .target sm_90a");
+  bool isKnown =
+      words.size() >= 4 && words[2] == "sync" && words[3] == "aligned";
+  if (isKnown && words[1] == "mma_async")
+    return checkProduct(instruction);
+  if (isKnown && words[1] == "wait_group")
+    isKnown = operands.size() == 1 && operands[0].kind == Operand::Immediate;
+  else
+    isKnown = isKnown && operands.empty() &&
+              (words[1] == "fence" || words[1] == "commit_group");
+  if (!isKnown || words.size() != 4)
+    fail("unknown operation " + instruction.text);
+}
+
+/// wgmma.mma_async.sync.aligned.m64nNk16.f32.TYPE.TYPE d, a-desc, b-desc,
+/// scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b.
+void Parser::checkProduct(const Instruction &instruction) {
+  const std::vector<std::string> &words = instruction.words;
+  const std::vector<Operand> &operands = instruction.operands;
+  if (words.size() != 8 || operands.size() != 8)
+    fail("unknown product " + instruction.text);
+  const size_t columns = operands[0].parts.size() * 2;
+  bool isKnown = columns && columns <= 256 && columns % 8 == 0 &&
+                 words[4] == "m64n" + std::to_string(columns) + "k16" &&
+                 words[5] == "f32" && words[6] == words[7] &&
+                 (words[6] == "f16" || words[6] == "bf16");
+  auto isOf = [&](size_t i, uint64_t a, uint64_t b) {
+    return operands[i].kind == Operand::Immediate &&
+           (operands[i].value == a || operands[i].value == b);
+  };
+  for (const Operand &sum : operands[0].parts)
+    isKnown &= sum.kind == Operand::Register;
+  for (size_t i : {1, 2})
+    isKnown &= operands[i].kind == Operand::Register && !operands[i].isAddress;
+  isKnown &= operands[3].kind == Operand::Register || isOf(3, 0, 1);
+  for (size_t i : {4, 5})
+    isKnown &= isOf(i, 1, uint64_t(-1));
+  for (size_t i : {6, 7})
+    isKnown &= isOf(i, 0, 1);
+  if (!isKnown)
+    fail("unknown product " + instruction.text);
+}
+
 void Parser::instruction(Kernel &kernel, const std::string &line) {
   Instruction instruction;
   instruction.text = trim(line);
@@ -405,7 +492,7 @@ void Parser::instruction(Kernel &kernel, const std::string &line) {
         registerOf(kernel, guard.substr(instruction.guardIsNegated));
     rest = trim(rest.substr(space));
   }
-  size_t space = rest.find_first_of(" \t");
+  size_t space = rest.find_first_of(" \t\n");
   instruction.words = split(rest.substr(0, space), '.');
   decode(instruction);
   std::string tail = space == rest.npos ? "" : trim(rest.substr(space));
@@ -436,6 +523,10 @@ void Parser::instruction(Kernel &kernel, const std::string &line) {
                                                  part.substr(bar + 1) + "}"));
     }
   }
+  if (instruction.op == op_fence)
+    checkFence(instruction);
+  if (instruction.op == op_wgmma)
+    checkWarpgroup(instruction);
   kernel.code.push_back(std::move(instruction));
 }
 

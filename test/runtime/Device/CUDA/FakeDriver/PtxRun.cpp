@@ -2,6 +2,7 @@
 
 #include "Ptx.h"
 #include "PtxOps.h"
+#include "PtxWarpgroup.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,18 +23,19 @@ struct Copy {
 };
 
 struct Thread {
-  /// AtWarp: at what a warp does together.
+  /// AtWarp, AtWarpgroup: at what a warp or four of them do together.
   enum State : uint8_t {
     Ready,
     AtBarrier,
     AtCluster,
     AtWarp,
+    AtWarpgroup,
     Done
   } state = Ready;
   uint32_t arrivals = 0; ///< At the barrier of the cluster.
   uint32_t index = 0;
   uint32_t next = 0; ///< Instruction.
-  std::vector<uint64_t> registers;
+  Registers registers;
   std::vector<uint8_t> local;
   std::vector<std::vector<Copy>> copies{1}; ///< By group; the last one is open.
 };
@@ -53,12 +55,16 @@ private:
   void advance(Thread &thread);
   bool step(Thread &thread, const Instruction &at);
   void reduceAtBarrier();
-  bool isWarpReady(uint32_t warp);
+  bool isTogether(uint32_t begin, uint32_t count, Thread::State state);
   void advanceWarp(uint32_t warp);
   void shuffle(const Instruction &at, uint32_t begin, uint32_t end);
   void loadMatrices(const Instruction &at, uint32_t begin);
   void multiplyRounded(const Instruction &at, uint32_t begin);
   void multiplyMatrices(const Instruction &at, uint32_t begin);
+  void advanceWarpgroup(uint32_t index);
+  void startProduct(uint32_t index, const Instruction &at);
+  void touch(Thread &thread, uint32_t index);
+  void noteWrite(const Thread &thread, const uint8_t *place, size_t bytes);
   void copyLater(Thread &thread, const Instruction &at);
   void finishCopy(Thread &thread, const Copy &copy);
   void finishCopies(Thread &thread, size_t later);
@@ -82,6 +88,8 @@ private:
   Cluster &cluster;
   std::vector<Thread> threads;
   std::vector<uint8_t> shared;
+  std::vector<Warpgroup> warpgroups;
+  SharedWrites writes; ///< Of kernels with wgmma.
   uint64_t budget = uint64_t(1) << 33;
 };
 
@@ -227,8 +235,18 @@ Block::Block(const Launch &launch, uint32_t index, Cluster &cluster)
       shared(launch.kernel->sharedBytes + launch.dynamicShared, 0xCD) {
   for (uint32_t i = 0; i != launch.threads; ++i) {
     threads[i].index = i;
-    threads[i].registers.assign(launch.kernel->registers, 0xCDCDCDCDCDCDCDCD);
+    threads[i].registers.values.assign(launch.kernel->registers,
+                                       0xCDCDCDCDCDCDCDCD);
     threads[i].local.assign(launch.kernel->localBytes, 0xCD);
+  }
+  if (!launch.kernel->hasProducts)
+    return;
+  writes.start(shared.size(), threads.size());
+  for (Thread &thread : threads) {
+    if (thread.index % warpgroupThreads == 0)
+      warpgroups.emplace_back(*launch.kernel, shared, writes);
+    thread.registers.marks.assign(launch.kernel->registers, 0);
+    warpgroups.back().add(thread.registers);
   }
 }
 
@@ -252,6 +270,8 @@ bool Block::releaseCluster() {
       thread.state = Thread::Ready;
       isAny = true;
     }
+  if (isAny)
+    writes.meet(/*hasArrived=*/true);
   return isAny;
 }
 
@@ -278,14 +298,21 @@ bool Block::advance() {
         throw "threads have ended that others wait for in " +
             launch.kernel->name;
       reduceAtBarrier();
+      writes.meet();
       for (Thread &thread : threads)
         thread.state = Thread::Ready;
       hasMoved = true;
       continue;
     }
     for (uint32_t warp = 0; warp * 32 < threads.size(); ++warp)
-      if (isWarpReady(warp)) {
+      if (isTogether(warp * 32, 32, Thread::AtWarp)) {
         advanceWarp(warp);
+        isMoving = true;
+      }
+    for (uint32_t i = 0; i != warpgroups.size(); ++i)
+      if (isTogether(i * warpgroupThreads, warpgroupThreads,
+                     Thread::AtWarpgroup)) {
+        advanceWarpgroup(i);
         isMoving = true;
       }
     isMoving |= releaseCluster();
@@ -303,7 +330,7 @@ void Block::advance(Thread &thread) {
     if (!budget--)
       fail("too many steps", at);
     if (at.guard >= 0 &&
-        bool(thread.registers[at.guard] & 1) == at.guardIsNegated) {
+        bool(thread.registers.values[at.guard] & 1) == at.guardIsNegated) {
       ++thread.next;
       continue;
     }
@@ -330,13 +357,11 @@ void Block::reduceAtBarrier() {
     write(thread, at.operands[0], isAny);
 }
 
-/// All of a warp are at the same instruction.
-bool Block::isWarpReady(uint32_t warp) {
-  uint32_t begin = warp * 32,
-           end = std::min<size_t>(begin + 32, threads.size());
+/// All of a warp, or of more, are at the same instruction.
+bool Block::isTogether(uint32_t begin, uint32_t count, Thread::State state) {
+  uint32_t end = std::min<size_t>(begin + count, threads.size());
   for (uint32_t i = begin; i != end; ++i)
-    if (threads[i].state != Thread::AtWarp ||
-        threads[i].next != threads[begin].next)
+    if (threads[i].state != state || threads[i].next != threads[begin].next)
       return false;
   return true;
 }
@@ -483,6 +508,60 @@ void Block::multiplyMatrices(const Instruction &at, uint32_t begin) {
             asBits(c[lane / 4 + part / 2 * 8][lane % 4 * 2 + part % 2]));
 }
 
+/// wgmma: PTX ISA 9.7.15.
+void Block::advanceWarpgroup(uint32_t index) {
+  const uint32_t begin = index * warpgroupThreads;
+  const Instruction &at = launch.kernel->code[threads[begin].next];
+  if (!warpgroups[index].isWhole())
+    fail("a warpgroup without all of its threads", at);
+  if (at.words[1] == "fence")
+    warpgroups[index].fence();
+  else if (at.words[1] == "commit_group")
+    warpgroups[index].commit();
+  else if (at.words[1] == "wait_group")
+    warpgroups[index].wait(at.operands[0].value);
+  else
+    startProduct(index, at);
+  for (uint32_t i = begin; i != begin + warpgroupThreads; ++i) {
+    threads[i].state = Thread::Ready;
+    ++threads[i].next;
+  }
+}
+
+/// Of what wgmma writes, by other instructions.
+void Block::touch(Thread &thread, uint32_t index) {
+  Registers &registers = thread.registers;
+  if (registers.marks[index] & Registers::InFlight)
+    fail("a register of a product that nobody has waited for",
+         launch.kernel->code[thread.next]);
+  registers.marks[index] |= Registers::Touched;
+  registers.hasTouched = true;
+}
+
+/// Which operands are those of all threads.
+void Block::startProduct(uint32_t index, const Instruction &at) {
+  Thread *first = &threads[index * warpgroupThreads];
+  uint64_t values[3];
+  for (int i = 0; i != 3; ++i)
+    for (uint32_t thread = 0; thread != warpgroupThreads; ++thread) {
+      const uint64_t value =
+          masked(read(first[thread], at.operands[i + 1]), i == 2 ? 1 : 64);
+      if (thread && value != values[i])
+        fail("threads of a warpgroup with other operands", at);
+      values[i] = value;
+    }
+  warpgroups[index].start(at, values[0], values[1], values[2]);
+}
+
+/// Of memory of this block: writes of others of the cluster are not noted.
+void Block::noteWrite(const Thread &thread, const uint8_t *place,
+                      size_t bytes) {
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(place) -
+                           reinterpret_cast<uintptr_t>(shared.data());
+  if (writes.isOn() && offset < shared.size())
+    writes.note(offset, bytes, thread.index);
+}
+
 /// cp.async.CACHE.shared.global [to], [from], bytes[, read]; its groups: PTX
 /// ISA 9.7.9.25.3.
 void Block::copyLater(Thread &thread, const Instruction &at) {
@@ -518,6 +597,7 @@ void Block::finishCopy(Thread &thread, const Copy &copy) {
     std::memcpy(to,
                 memory(thread, *copy.at, Space::Global, copy.from, copy.bytes),
                 copy.read);
+  noteWrite(thread, to, copy.bytes);
 }
 
 /// All groups but the `later` last ones.
@@ -532,8 +612,12 @@ void Block::finishCopies(Thread &thread, size_t later) {
 uint64_t Block::read(Thread &thread, const Operand &operand) {
   switch (operand.kind) {
   case Operand::Register:
-    return thread.registers[operand.index];
+    if (operand.isSum) [[unlikely]]
+      touch(thread, operand.index);
+    return thread.registers.values[operand.index];
   case Operand::Immediate:
+    if (operand.value >= sharedWindow && operand.value < localWindow)
+      return operand.value + block % cluster.size() * sharedStep;
     return operand.value;
   case Operand::Special:
     switch (operand.index) {
@@ -556,10 +640,13 @@ uint64_t Block::read(Thread &thread, const Operand &operand) {
 }
 
 void Block::write(Thread &thread, const Operand &operand, uint64_t value) {
-  if (operand.kind == Operand::Register)
-    thread.registers[operand.index] = value;
-  else if (operand.kind != Operand::None)
+  if (operand.kind == Operand::Register) {
+    if (operand.isSum) [[unlikely]]
+      touch(thread, operand.index);
+    thread.registers.values[operand.index] = value;
+  } else if (operand.kind != Operand::None) {
     throw "an operand that is no register in " + launch.kernel->name;
+  }
 }
 
 uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
@@ -589,7 +676,7 @@ uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
                                         : !isLocal && !isShared);
   if (fits && address % bytes == 0)
     place = isLocal    ? within(thread.local, address - localWindow)
-            : isShared ? within(shared, address - sharedWindow)
+            : isShared ? within(shared, (address - sharedWindow) % sharedStep)
                        : launch.memory(address, bytes);
   if (!place) {
     char text[32];
@@ -616,6 +703,8 @@ void Block::access(Thread &thread, const Instruction &at) {
                         ? place.value
                         : read(thread, place) + place.value;
     memoryAt = memory(thread, at, at.space, base, bytes * count);
+    if (!isLoad)
+      noteWrite(thread, memoryAt, bytes * count);
   }
   for (size_t i = 0; i != count; ++i) {
     const Operand &part = data.kind == Operand::Vector ? data.parts[i] : data;
@@ -888,12 +977,13 @@ bool Block::step(Thread &thread, const Instruction &at) {
   case op_mapa: // Of an address in shared memory and the number of a block.
     write(thread, at.operands[0],
           clusterWindow + (value(2) & 0xFFFF) * clusterStep +
-              (value(1) - sharedWindow));
+              (value(1) - sharedWindow) % sharedStep);
     return true;
   case op_bar:
   case op_barrier:
     if (has(at, "cluster") && has(at, "arrive")) {
       ++thread.arrivals;
+      writes.arrive(thread.index);
       return true;
     }
     if (has(at, "cluster")) {
@@ -909,6 +999,12 @@ bool Block::step(Thread &thread, const Instruction &at) {
   case op_mma:
     thread.state = Thread::AtWarp;
     return false;
+  case op_wgmma:
+    thread.state = Thread::AtWarpgroup;
+    return false;
+  case op_fence:
+    writes.fence(thread.index);
+    return true;
   case op_cp:
     copyLater(thread, at);
     return true;
