@@ -127,10 +127,25 @@ static uint64_t iterationsOf(linalg::LinalgOp op) {
 
 static uint64_t countFlops(Block &block);
 
+/// Of one iteration, without what says where elements are, whether they are
+/// there and of which type.
+static uint64_t flopsOf(Block &block) {
+  uint64_t flops = 0;
+  for (Operation &op : block) {
+    const bool isPlace = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<IndexType>) ||
+                         llvm::any_of(op.getResultTypes(), llvm::IsaPred<IndexType>);
+    const bool isChoice =
+        isa<arith::SelectOp>(op) ||
+        (isa<arith::AndIOp, arith::OrIOp>(op) && op.getResult(0).getType().isInteger(1));
+    if (!isPlace && !isChoice && !isa<arith::ExtFOp, arith::TruncFOp>(op))
+      flops += static_cast<uint64_t>(dlc::analysis::costOf(op));
+  }
+  return flops;
+}
+
 static uint64_t countFlops(Operation &op) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return iterationsOf(structured) *
-           dlc::analysis::costOf(*structured.getBlock());
+    return iterationsOf(structured) * flopsOf(*structured.getBlock());
   if (auto attention = dyn_cast<dlc::kernel::AttentionOp>(op)) {
     auto shapeOf = [](Value memref) {
       return cast<MemRefType>(memref.getType()).getShape();

@@ -117,6 +117,10 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
       : pipeline.gpuLibraries == library::GPULibraries::Always
           ? graph::kAllChannels
           : kGeneratedChannelBlock;
+  options.asksLibraries =
+      options.isGenerated &&
+      pipeline.gpuLibraries == library::GPULibraries::WhereFaster &&
+      pipeline.precision != Precision::FP32Strict;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
   options.bf16Parts = partsOf(pipeline);
   options.plainGradients = pipeline.plainGradients;

@@ -508,8 +508,11 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  Layouts layouts(
-      body, {channelBlock, isStrict, bf16Parts, plainGradients, isGenerated});
+  const int64_t block = asksLibraries && areMostForGPULibraries(body)
+                            ? kAllChannels
+                            : channelBlock;
+  Layouts layouts(body,
+                  {block, isStrict, bf16Parts, plainGradients, isGenerated});
   Moved moved = findMoved(body);
   if (moved.empty() && !layouts.haveBlocks())
     return;
@@ -531,5 +534,5 @@ void AlterLayout::runOnOperation() {
   if (!moved.empty())
     remarkTransposes(function, moved, before / 2);
   if (rewrite.convolutions > 0)
-    remarkBlocks(function, rewrite, channelBlock);
+    remarkBlocks(function, rewrite, block);
 }

@@ -111,6 +111,67 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   return library::callOf(*match, type);
 }
 
+/// With all channels last, those of the weights, too.
+static bool isForGPULibrary(ConvOp conv) {
+  constexpr int64_t rankOfImages = 4;
+  if (rankOf(conv.getX()) != rankOfImages ||
+      !isBlockable(conv.getX(), {.block = kAllChannels, .isGenerated = true}) ||
+      !isBlockable(conv.getY(), {.block = kAllChannels, .isGenerated = true}))
+    return false;
+  auto typeOf = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return blockedType(type, type.getDimSize(1));
+  };
+  Block scratch;
+  auto form = cast<ConvOp>(conv->clone());
+  scratch.push_back(form);
+  for (OpOperand &operand : form->getOpOperands())
+    operand.set(scratch.addArgument(operand.getOperandNumber() == 0
+                                        ? Type(typeOf(conv.getX()))
+                                        : operand.get().getType(),
+                                    conv.getLoc()));
+  auto weights = cast<RankedTensorType>(conv.getW().getType());
+  SmallVector<int64_t> last(weights.getShape());
+  std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  OpBuilder builder(form);
+  auto arranged = TransposeOp::create(
+      builder, conv.getLoc(), weights,
+      scratch.addArgument(weights.clone(last), conv.getLoc()),
+      builder.getDenseI64ArrayAttr({0, 3, 1, 2}));
+  form.getWMutable().assign(arranged);
+  form.getY().setType(typeOf(conv.getY()));
+  form.setChannelBlock(cast<RankedTensorType>(conv.getY().getType()).getDimSize(1));
+  auto match = library::matchGPUGroup({arranged, form}, /*compute=*/"");
+  const rt::LibraryEntry *entry =
+      match ? rt::lookupLibraryEntry(match->entry) : nullptr;
+  if (!entry)
+    return false;
+  while (!match->operands.back())
+    match->operands.pop_back();
+  auto type = FunctionType::get(conv.getContext(),
+                                ValueRange(match->operands).getTypes(),
+                                form->getResultTypes());
+  return entry->isFaster(
+      library::makeCall(entry, type, match->config).view());
+}
+
+bool dlc::graph::areMostForGPULibraries(Block &body) {
+  double all = 0, own = 0;
+  for (auto conv : body.getOps<ConvOp>()) {
+    auto y = dyn_cast<RankedTensorType>(conv.getY().getType());
+    auto w = dyn_cast<RankedTensorType>(conv.getW().getType());
+    if (!y || !w || !y.hasStaticShape() || !w.hasStaticShape() ||
+        w.getNumElements() == 0)
+      continue;
+    const double products = static_cast<double>(y.getNumElements()) *
+                            static_cast<double>(w.getNumElements()) /
+                            static_cast<double>(w.getDimSize(0));
+    all += products;
+    own += isForGPULibrary(conv) ? products : 0;
+  }
+  return 2 * own > all;
+}
+
 /// Gradients of weights take what there is: all channels last are for libraries
 /// of GPUs, which have them in that form, and generated code reads them as they
 /// lie.

@@ -59,6 +59,10 @@ struct ConvOptions {
 llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
                                         const ConvOptions &options);
 
+/// Whether libraries of the maker of a GPU are the faster ones for convolutions
+/// that have most of the multiplications, with all channels last.
+bool areMostForGPULibraries(mlir::Block &body);
+
 /// The layouts that values may have: row-major, those that transposes lead to
 /// and from, and channels in blocks where a convolution gains by them.
 class Layouts {

@@ -78,6 +78,9 @@ Status DeviceRun::recordTime(const LaunchRecord &record, bool isEnd) {
       return std::move(created.status());
     event = std::move(*created);
   }
+  // Else the time would have in it what it takes to queue the launch.
+  if (!isEnd)
+    DLC_RETURN_IF_ERROR(queues[queue]->delay());
   return queues[queue]->record(*event);
 }
 

@@ -8,7 +8,9 @@ namespace dlc::library {
 /// Which kernels of a GPU libraries of its maker may compute. Where a runtime
 /// finds no such library, generated code computes all.
 enum class GPULibraries {
-  WhereFaster, ///< Those that are faster by the model; layouts stay.
+  /// Those that are faster by the model; layouts are theirs where these have
+  /// most multiplications of the convolutions.
+  WhereFaster,
   Always,      ///< All that have an entry, in layouts that libraries want.
   Never,
 };

@@ -29,11 +29,19 @@ struct Core {
   /// for there may hang (CUDA C++ Programming Guide, Initialization): nothing
   /// of the device calls it.
   ForkGuard guard;
+  std::mutex mutex; ///< Guards what follows until it is there.
+  ModuleHandle delayModule = nullptr;
+  FunctionHandle delay = nullptr;
 
   ~Core() {
-    if (context && !guard.isChild())
-      driver->primaryRelease(number);
+    if (!context || guard.isChild())
+      return;
+    if (delayModule)
+      destroy(&Driver::moduleUnload, delayModule);
+    driver->primaryRelease(number);
   }
+  /// Afterwards there is `delay`. With the device's context current.
+  Status loadDelay();
   /// Gives a handle of the device back.
   template <typename Handle>
   void destroy(Code (*Driver::*function)(Handle), Handle handle) const;
@@ -133,6 +141,7 @@ public:
   Status copyFrom(const Device &owner, void *target, const void *source,
                   size_t bytes) override;
   Status record(DeviceEvent &event) override;
+  Status delay() override;
   Status wait(DeviceEvent &event) override;
   Status synchronize() override;
   Status beginRecording() override;
@@ -211,6 +220,42 @@ private:
 //===----------------------------------------------------------------------===//
 // Queues
 //===----------------------------------------------------------------------===//
+
+/// Barriers take their time and cannot be left out.
+static constexpr const char *delayCode = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry dlc_delay() {
+  .reg .b32 %r<2>;
+  .reg .pred %p<2>;
+  mov.u32 %r1, 0;
+$again:
+  bar.sync 0;
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 2048;
+  @%p1 bra $again;
+  ret;
+}
+)";
+
+Status Core::loadDelay() {
+  std::lock_guard lock(mutex);
+  if (delay)
+    return Status::ok();
+  DLC_CUDA_CHECK(*driver, moduleLoad, &delayModule, delayCode);
+  DLC_CUDA_CHECK(*driver, moduleGetFunction, &delay, delayModule, "dlc_delay");
+  return Status::ok();
+}
+
+Status Queue::delay() {
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  DLC_RETURN_IF_ERROR(core->loadDelay());
+  DLC_CUDA_CHECK(driver, launchKernel, core->delay, 1, 1, 1, 32, 1, 1, 0,
+                 stream, nullptr, nullptr);
+  return Status::ok();
+}
 
 Status Queue::launch(void *function, const DeviceGrid &grid,
                      void *const *parameters) {

@@ -466,6 +466,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
            "less is kept in two layouts at once in some networks">,
     Option<"isGenerated", "generated", "bool", /*default=*/"false",
            "Convolutions are generated, as for GPUs, and not a library's">,
+    Option<"asksLibraries", "ask-libraries", "bool", /*default=*/"false",
+           "With generated: blocks are of all channels where cuDNN is the faster "
+           "one for most of the multiplications">,
   ];
 }
 
