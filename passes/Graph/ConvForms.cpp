@@ -111,10 +111,13 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   return library::callOf(*match, type);
 }
 
-/// With all channels last, those of the weights, too.
+/// With all channels last, those of the weights, too. First layers, whose
+/// channels are a block, gain nothing.
 static bool isForGPULibrary(ConvOp conv) {
-  constexpr int64_t rankOfImages = 4;
+  constexpr int64_t rankOfImages = 4, mostOfFirst = 8;
   if (rankOf(conv.getX()) != rankOfImages ||
+      cast<RankedTensorType>(conv.getX().getType()).getDimSize(1) <=
+          mostOfFirst ||
       !isBlockable(conv.getX(), {.block = kAllChannels, .isGenerated = true}) ||
       !isBlockable(conv.getY(), {.block = kAllChannels, .isGenerated = true}))
     return false;
@@ -151,8 +154,14 @@ static bool isForGPULibrary(ConvOp conv) {
   auto type = FunctionType::get(conv.getContext(),
                                 ValueRange(match->operands).getTypes(),
                                 form->getResultTypes());
-  return entry->isFaster(
-      library::makeCall(entry, type, match->config).view());
+  tuning::Call call = library::makeCall(entry, type, match->config);
+  constexpr size_t ofWeights = 1;
+  if (entry->packsFinite && entry->packsFinite(call.view(), ofWeights)) {
+    ElementsAttr values = getConstantElements(conv.getW());
+    if (!values || !areFiniteFloats(values))
+      return false;
+  }
+  return entry->isFaster(call.view());
 }
 
 bool dlc::graph::areMostForGPULibraries(Block &body) {

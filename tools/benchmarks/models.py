@@ -133,11 +133,13 @@ def shorten(path, kind):
                       "bf16": (TensorProto.BFLOAT16, ml_dtypes.bfloat16)}[kind]
     model = onnx.load(path)
     graph = model.graph
+    # What says how large an image becomes stays f32.
+    scales = {name for node in graph.node if node.op_type == "Resize" for name in node.input[1:]}
     for value in [*graph.input, *graph.output]:
         if value.type.tensor_type.elem_type == TensorProto.FLOAT:
             value.type.tensor_type.elem_type = element
     for weight in graph.initializer:
-        if weight.data_type == TensorProto.FLOAT:
+        if weight.data_type == TensorProto.FLOAT and weight.name not in scales:
             values = numpy_helper.to_array(weight).astype(dtype)
             weight.CopyFrom(numpy_helper.from_array(values, weight.name))
     for node in graph.node:
