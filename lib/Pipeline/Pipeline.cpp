@@ -103,6 +103,8 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
+  function.addPass(graph::createWidenShortFloatsPass({pipeline.offload}));
+  function.addPass(graph::createFoldConstantsPass()); // Of weights.
   function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
   if (!pipeline.offload.empty()) {
     function.addPass(graph::createMergeProductsPass());

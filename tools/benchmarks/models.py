@@ -145,8 +145,9 @@ def shorten(path, kind):
     for node in graph.node:
         if node.op_type == "Cast" and node.attribute[0].i == TensorProto.FLOAT:
             node.attribute[0].i = element
-    model.opset_import[0].version = 22  # Convolutions of bfloat16.
-    model.ir_version = 10
+    if kind == "bf16":  # Which convolutions have from there on.
+        model.opset_import[0].version = 22
+        model.ir_version = 10
     onnx.checker.check_model(model)
     onnx.save(model, path)
 

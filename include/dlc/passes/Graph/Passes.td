@@ -187,6 +187,40 @@ def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def WidenShortFloatsPass
+    : Pass<"graph-widen-short-floats", "::mlir::func::FuncOp"> {
+  let summary = "Compute in f32 what has no fast kernel of f16 or bf16";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`), composites decomposed.
+    Ensures: an operation with operands or results of f16 or bf16 that neither a
+    library nor generated code of `device` computes, and of f32 one would,
+    computes f32 of what it reads, and its results are rounded: Reference kernels
+    sum short floats in f32, too, and round once. Weights are to be folded.
+    With `device`, operations that ask for one, or whose group may, stay.
+    Cost: linear in the number of operations.
+
+    ```mlir
+    %y = graph.matmul %a, %b : (tensor<8x4xf16>, tensor<4x8xf16>) -> tensor<8x8xf16>
+    ->
+    %0 = graph.cast %a {to = f32} : (tensor<8x4xf16>) -> tensor<8x4xf32>
+    %1 = graph.cast %b {to = f32} : (tensor<4x8xf16>) -> tensor<4x8xf32>
+    %2 = graph.matmul %0, %1 : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %y = graph.cast %2 {to = f16} : (tensor<8x8xf32>) -> tensor<8x8xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::dlc::BaseDialect", "::dlc::graph::GraphDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::dlc::kernel::KernelDialect"];
+  let options = [
+    Option<"device", "device", "std::string", /*default=*/"",
+           "Where generated code is to run, like cuda:0; empty: on the host, "
+           "beside its library">,
+  ];
+}
+
 def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "Give images of few channels as many as a block has";
   let description = [{
