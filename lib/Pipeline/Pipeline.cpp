@@ -203,6 +203,11 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
+    if (!options.gradient) { // Of weights once for all sizes.
+      OpPassManager &function = manager.nest<func::FuncOp>();
+      function.addPass(graph::createWidenShortFloatsPass({options.offload}));
+      function.addPass(graph::createFoldConstantsPass());
+    }
     if (!options.extents.empty() || options.hasUsualSizes) {
       graph::SpecializeShapesPassOptions shapes;
       shapes.usual = options.hasUsualSizes;

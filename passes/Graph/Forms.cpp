@@ -45,6 +45,11 @@ dlc::graph::inferProbe(ModuleOp module, func::FuncOp function,
 }
 
 bool dlc::graph::hasForm(Operation *op) {
+  // Sums of short floats are those of what they decompose to.
+  if (isa<ReductionOpInterface>(op) && isa<DecomposeOpInterface>(op))
+    if (Type element = getElementTypeOrSelf(op->getResult(0).getType());
+        element.isF16() || element.isBF16())
+      return false;
   return isa<ElementwiseOpInterface, PositionedOpInterface,
              ReductionOpInterface>(op);
 }

@@ -6,6 +6,7 @@
 #include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -60,6 +61,11 @@ static TensorType widened(Type type) {
 }
 
 bool WidenShortFloats::hasKernel(Operation *op) const {
+  // A library may be asked when the shapes are there; it is one of f32.
+  if (!hasStaticTypes(op))
+    return there || (llvm::all_of(op->getOperandTypes(), [](Type type) {
+             return !widened(type);
+           }) && rt::lookupEntryOfOperation(op->getName().stripDialect()));
   if (!there)
     return library::matchGroup({op}).has_value() ||
            conversion::canGenerate({op});

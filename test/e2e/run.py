@@ -29,6 +29,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "examples", "digits"))
 import models  # noqa: E402
 
 TOLERANCE = 1e-4  # of the largest output
+SHORT_TOLERANCE = 1e-2  # the same of f16, of which each operation rounds
 REFERENCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "references")
 
 
@@ -82,14 +83,20 @@ def check_kernels(dlc, artifact):
     assert there and not here, f"on the GPU {there}, on the CPU {here}"
 
 
-def check_network(dlc, folder, network):
+def check_network(dlc, folder, network, kind=None):
+    """With `kind`, f16, floats are short ones; answers are to be near those of f32."""
     network.save(folder)
     path = os.path.join(folder, f"{network.name}.onnx")
     model = onnx.load(path)
     feeds = feeds_of(model)
     if dlc is None:
         return store_reference(model, feeds, network.name)
-    np.savez(os.path.join(folder, "in.npz"), **feeds)
+    own = feeds
+    if kind:
+        models.shorten(path, kind)
+        own = {name: value.astype(np.float16) if value.dtype == np.float32 else value
+               for name, value in feeds.items()}
+    np.savez(os.path.join(folder, "in.npz"), **own)
     artifact = os.path.join(folder, "m.dlc")
     text = run(dlc, "compile", path, "-o", artifact, *TARGET).stderr
     staying = [line for line in text.splitlines() if " and not on " in line]
@@ -110,11 +117,11 @@ def check_network(dlc, folder, network):
         found = np.load(os.path.join(folder, "out.npz"))
         for output, value in zip(model.graph.output, expected):
             error = largest_error(found[output.name], value)
-            assert error <= TOLERANCE, f"{output.name}: error {error:.2e}"
+            assert error <= (SHORT_TOLERANCE if kind else TOLERANCE), \
+                f"{output.name}: error {error:.2e}"
 
 
-def test_bottleneck(dlc, folder):
-    """Two ResNet blocks, one with a strided shortcut."""
+def bottleneck():
     g = models.Network("bottleneck", 1)
     x = g.input("data", onnx.TensorProto.FLOAT, [2, 3, 33, 33])
     x = g.op("Relu", g.batch_norm(g.conv(x, 3, 16, 7, 2), 16))
@@ -126,7 +133,12 @@ def test_bottleneck(dlc, folder):
     x = g.op("Flatten", g.op("GlobalAveragePool", x))
     x = g.op("Gemm", x, g.normal((10, 32), 0.2), g.normal(10, 0.1), transB=1)
     g.output(g.op("Softmax", x, axis=-1), "prob", [2, 10])
-    check_network(dlc, folder, g)
+    return g
+
+
+def test_bottleneck(dlc, folder):
+    """Two ResNet blocks, one with a strided shortcut."""
+    check_network(dlc, folder, bottleneck())
 
 
 def test_inverted_residual(dlc, folder):
@@ -141,9 +153,20 @@ def test_inverted_residual(dlc, folder):
     check_network(dlc, folder, g)
 
 
+def bert():
+    return models.bert("bert_tiny", 3, layers=2, hidden=48, heads=4, inner=96, length=12,
+                       vocabulary=100)
+
+
 def test_bert(dlc, folder):
-    check_network(dlc, folder, models.bert(
-        "bert_tiny", 3, layers=2, hidden=48, heads=4, inner=96, length=12, vocabulary=100))
+    check_network(dlc, folder, bert())
+
+
+def test_short_floats(dlc, folder):
+    if dlc is None:
+        return
+    for network in (bottleneck(), bert()):
+        check_network(dlc, folder, network, "f16")
 
 
 def test_mlp(dlc, folder):

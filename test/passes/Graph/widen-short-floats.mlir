@@ -45,3 +45,14 @@ func.func @others(%a: tensor<8x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x4xf64>,
   %z = graph.matmul %c, %d : (tensor<8x4xf64>, tensor<4x8xf64>) -> tensor<8x8xf64>
   return %y, %z : tensor<8x8xf16>, tensor<8x8xf64>
 }
+
+// Of shapes that are found while running a library may have the product, of f32.
+// CHECK-LABEL: @open(
+// CHECK: graph.matmul {{.*}} : (tensor<?x4xf32>, tensor<4x8xf32>) -> tensor<?x8xf32>
+// CUDA-LABEL: @open(
+// CUDA-NOT: graph.cast
+// CUDA: return
+func.func @open(%a: tensor<?x4xf16>, %b: tensor<4x8xf16>) -> tensor<?x8xf16> {
+  %y = graph.matmul %a, %b : (tensor<?x4xf16>, tensor<4x8xf16>) -> tensor<?x8xf16>
+  return %y : tensor<?x8xf16>
+}

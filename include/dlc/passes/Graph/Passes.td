@@ -191,12 +191,13 @@ def WidenShortFloatsPass
     : Pass<"graph-widen-short-floats", "::mlir::func::FuncOp"> {
   let summary = "Compute in f32 what has no fast kernel of f16 or bf16";
   let description = [{
-    Requires: inferred types (`graph-infer-types`), composites decomposed.
+    Requires: inferred types (`graph-infer-types`).
     Ensures: an operation with operands or results of f16 or bf16 that neither a
     library nor generated code of `device` computes, and of f32 one would,
     computes f32 of what it reads, and its results are rounded: Reference kernels
     sum short floats in f32, too, and round once. Weights are to be folded.
-    With `device`, operations that ask for one, or whose group may, stay.
+    With `device`, operations that ask for one, or whose group may, stay, and so do
+    those of shapes that are not known; without, a library may have these later.
     Cost: linear in the number of operations.
 
     ```mlir
