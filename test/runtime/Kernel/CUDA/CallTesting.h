@@ -66,7 +66,10 @@ public:
   void addWorkspace() {
     constexpr int64_t bytes = 1 << 20;
     tensors.emplace_back().type = {DLC_I8, {bytes}};
-    allocate(tensors.back(), bytes);
+    // As little aligned as values in arenas are.
+    allocate(tensors.back(), bytes + DLC_ALIGNMENT);
+    tensors.back().address =
+        static_cast<std::byte *>(tensors.back().address) + DLC_ALIGNMENT;
   }
   void write(CallTensor &tensor) {
     const size_t step = sizeOf(type);
