@@ -132,11 +132,12 @@ static uint64_t countFlops(Block &block);
 static uint64_t flopsOf(Block &block) {
   uint64_t flops = 0;
   for (Operation &op : block) {
-    const bool isPlace = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<IndexType>) ||
-                         llvm::any_of(op.getResultTypes(), llvm::IsaPred<IndexType>);
+    const bool isPlace =
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<IndexType>) ||
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<IndexType>);
     const bool isChoice =
-        isa<arith::SelectOp>(op) ||
-        (isa<arith::AndIOp, arith::OrIOp>(op) && op.getResult(0).getType().isInteger(1));
+        isa<arith::SelectOp>(op) || (isa<arith::AndIOp, arith::OrIOp>(op) &&
+                                     op.getResult(0).getType().isInteger(1));
     if (!isPlace && !isChoice && !isa<arith::ExtFOp, arith::TruncFOp>(op))
       flops += static_cast<uint64_t>(dlc::analysis::costOf(op));
   }

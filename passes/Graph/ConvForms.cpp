@@ -143,7 +143,8 @@ static bool isForGPULibrary(ConvOp conv) {
       builder.getDenseI64ArrayAttr({0, 3, 1, 2}));
   form.getWMutable().assign(arranged);
   form.getY().setType(typeOf(conv.getY()));
-  form.setChannelBlock(cast<RankedTensorType>(conv.getY().getType()).getDimSize(1));
+  form.setChannelBlock(
+      cast<RankedTensorType>(conv.getY().getType()).getDimSize(1));
   auto match = library::matchGPUGroup({arranged, form}, /*compute=*/"");
   const rt::LibraryEntry *entry =
       match ? rt::lookupLibraryEntry(match->entry) : nullptr;

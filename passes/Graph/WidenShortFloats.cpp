@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph-widen-short-floats: what has no fast kernel of f16 or bf16 computes f32.
+// graph-widen-short-floats: what has no fast kernel of f16 or bf16 computes
+// f32.
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Base/Devices.h"
@@ -56,16 +57,15 @@ static TensorType widened(Type type) {
   if (!tensor ||
       (!tensor.getElementType().isF16() && !tensor.getElementType().isBF16()))
     return {};
-  return cast<TensorType>(
-      tensor.clone(Float32Type::get(type.getContext())));
+  return cast<TensorType>(tensor.clone(Float32Type::get(type.getContext())));
 }
 
 bool WidenShortFloats::hasKernel(Operation *op) const {
   // A library may be asked when the shapes are there; it is one of f32.
   if (!hasStaticTypes(op))
-    return there || (llvm::all_of(op->getOperandTypes(), [](Type type) {
-             return !widened(type);
-           }) && rt::lookupEntryOfOperation(op->getName().stripDialect()));
+    return there || (llvm::all_of(op->getOperandTypes(),
+                                  [](Type type) { return !widened(type); }) &&
+                     rt::lookupEntryOfOperation(op->getName().stripDialect()));
   if (!there)
     return library::matchGroup({op}).has_value() ||
            conversion::canGenerate({op});
@@ -102,7 +102,8 @@ bool WidenShortFloats::widen(Operation &op) const {
     return false;
   }
   builder.setInsertionPoint(&op);
-  for (auto [result, from] : llvm::zip_equal(op.getResults(), wide->getResults()))
+  for (auto [result, from] :
+       llvm::zip_equal(op.getResults(), wide->getResults()))
     result.replaceAllUsesWith(
         result.getType() == from.getType()
             ? Value(from)
@@ -123,8 +124,8 @@ void WidenShortFloats::runOnOperation() {
   auto isShort = [](Type type) { return static_cast<bool>(widened(type)); };
   for (Operation &op : llvm::make_early_inc_range(function.front())) {
     // Who asks for a device may have it where there are several kinds.
-    const bool asks = op.getDiscardableAttr(kDeviceAttr) ||
-                      op.getDiscardableAttr(kGroupAttr);
+    const bool asks =
+        op.getDiscardableAttr(kDeviceAttr) || op.getDiscardableAttr(kGroupAttr);
     if (isa<ConstantOp, CastOp>(op) || op.getNumRegions() || (there && asks) ||
         op.hasTrait<OpTrait::IsTerminator>() ||
         llvm::none_of(op.getOperandTypes(), isShort))

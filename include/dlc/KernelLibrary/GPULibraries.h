@@ -11,7 +11,7 @@ enum class GPULibraries {
   /// Those that are faster by the model; layouts are theirs where these have
   /// most multiplications of the convolutions.
   WhereFaster,
-  Always,      ///< All that have an entry, in layouts that libraries want.
+  Always, ///< All that have an entry, in layouts that libraries want.
   Never,
 };
 

@@ -134,8 +134,7 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
       continue;
     builder.setInsertionPointToEnd(kernels->getBody());
     FailureOr<GPUGrid> grid = gpu::emitKernel(
-        builder, cast<FunctionOpInterface>(function.getOperation()),
-        target);
+        builder, cast<FunctionOpInterface>(function.getOperation()), target);
     if (failed(grid))
       return failure();
     code.grids[function.getSymName().str()] = *grid;

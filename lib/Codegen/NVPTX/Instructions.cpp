@@ -42,9 +42,10 @@ static SmallVector<Value> assemble(OpBuilder &builder, Location loc,
   constraints.push_back("~{memory}");
   SmallVector<Type> types(values.getTypes());
   MLIRContext *context = builder.getContext();
-  Type result = types.empty()       ? Type(LLVM::LLVMVoidType::get(context))
-                : types.size() == 1 ? types[0]
-                                    : LLVM::LLVMStructType::getLiteral(context, types);
+  Type result = types.empty() ? Type(LLVM::LLVMVoidType::get(context))
+                : types.size() == 1
+                    ? types[0]
+                    : LLVM::LLVMStructType::getLiteral(context, types);
   SmallVector<Value> all(values);
   llvm::append_range(all, operands);
   auto op = LLVM::InlineAsmOp::create(

@@ -69,12 +69,13 @@ struct SharedMatrix {
   bool isTurned;           ///< Neighbours do not lie along the terms.
 };
 /// wgmma.mma_async.m64nNk16 on f16 or bf16 (PTX ISA 9.7.15.5.2), by the four
-/// warps of a group: sets out to add the product of `a` and `b` to `sums`, N / 2
-/// of f32.
-llvm::SmallVector<mlir::Value>
-multiplyOfGroup(mlir::OpBuilder &builder, mlir::Location loc,
-                mlir::Type element, SharedMatrix a, SharedMatrix b,
-                mlir::ValueRange sums);
+/// warps of a group: sets out to add the product of `a` and `b` to `sums`, N /
+/// 2 of f32.
+llvm::SmallVector<mlir::Value> multiplyOfGroup(mlir::OpBuilder &builder,
+                                               mlir::Location loc,
+                                               mlir::Type element,
+                                               SharedMatrix a, SharedMatrix b,
+                                               mlir::ValueRange sums);
 /// In front of the first such product: `sums` have been written.
 llvm::SmallVector<mlir::Value> waitForRegisters(mlir::OpBuilder &builder,
                                                 mlir::Location loc,

@@ -326,8 +326,8 @@ bool KernelEmitter::canShare(linalg::LinalgOp product, int64_t results,
 int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                                     ArrayRef<Value> initial) {
   constexpr int mostBlocks = 8;
-  if (gpu.capability() < kHopper || plan.accumulators.size() != 1 || cluster > 1 ||
-      !initial[0] || isa<scf::ForOp>(op->getParentOp()))
+  if (gpu.capability() < kHopper || plan.accumulators.size() != 1 ||
+      cluster > 1 || !initial[0] || isa<scf::ForOp>(op->getParentOp()))
     return 1;
   // The first structured operation of the kernel but for what fills scratch.
   return fillsLast(plan) && !hasStored ? mostBlocks : 1;

@@ -26,8 +26,8 @@ inline constexpr int64_t kSharedAlignment = 1024;
 
 /// Emits `kernel` as an llvm.func of its name in PTX, made of scf, arith, math,
 /// vector and llvm operations, at the builder's insertion point; the module has
-/// kSharedSymbol. What `gpu` has beyond sm_80 is used. Fails with a diagnostic at
-/// the operation that has no lowering.
+/// kSharedSymbol. What `gpu` has beyond sm_80 is used. Fails with a diagnostic
+/// at the operation that has no lowering.
 llvm::FailureOr<GPUGrid> emitKernel(mlir::OpBuilder &builder,
                                     mlir::FunctionOpInterface kernel,
                                     const GPUTarget &gpu);

@@ -16,9 +16,9 @@ using namespace dlc::codegen::gpu;
 //===----------------------------------------------------------------------===//
 
 /// In lines of 128 bytes, 64 terms or 64 of `dims`, of which line n has its
-/// sixteens at the places m xor n % 8: what wgmma takes as swizzled by 128 bytes
-/// (PTX ISA 9.7.15.5.1.2). Eight lines that are read at once are in banks of
-/// their own then.
+/// sixteens at the places m xor n % 8: what wgmma takes as swizzled by 128
+/// bytes (PTX ISA 9.7.15.5.1.2). Eight lines that are read at once are in banks
+/// of their own then.
 Value ProductEmitter::placeInLines(const ProductSide &side, Value row,
                                    Value term) {
   constexpr int64_t perLine = 64, perSixteen = 8;
@@ -204,7 +204,9 @@ void ProductEmitter::findParts() {
   constexpr int64_t warpsOfGroup = 4;
   const bool isGroup = product.unit == ProductUnit::Group;
   const bool isTensor = product.unit == ProductUnit::Tensor;
-  const int64_t high = isGroup ? 64 : isTensor ? 16 : 4,
+  const int64_t high = isGroup    ? 64
+                       : isTensor ? 16
+                                  : 4,
                 wide = isGroup || isTensor ? 8 : 4;
   Value worker = isGroup    ? divide32(threads.warp, warpsOfGroup)
                  : isTensor ? threads.warp
@@ -368,10 +370,10 @@ LoopEmitter::Values ProductEmitter::computeVector(Value stage,
                   });
 }
 
-/// What wgmma knows of a factor: where it begins, bits 0 to 13, and, from bit 32
-/// on, how far eight lines are from the next eight and how it is swizzled; where
-/// neighbours are no terms, from bit 16 on, how far 64 of them are from the next
-/// (PTX ISA 9.7.15.5.1.2.2), all in sixteens of bytes.
+/// What wgmma knows of a factor: where it begins, bits 0 to 13, and, from bit
+/// 32 on, how far eight lines are from the next eight and how it is swizzled;
+/// where neighbours are no terms, from bit 16 on, how far 64 of them are from
+/// the next (PTX ISA 9.7.15.5.1.2.2), all in sixteens of bytes.
 Value ProductEmitter::describe(const ProductSide &side, Value stage,
                                Value row) {
   constexpr int64_t sixteen = 16, eightLines = 1024, swizzled = 1 << 30;
@@ -379,12 +381,11 @@ Value ProductEmitter::describe(const ProductSide &side, Value stage,
                                       pointer(side, stage, row, i32(0)));
   // Of a cluster, bits above these say which block it is.
   constexpr int64_t place = 1 << 18;
-  Value low = add32(divide32(rest32(at, place), sixteen),
-                    i32(side.isAlongTerms
-                            ? 0
-                            : product.step * 128 / sixteen * (1 << 16)));
-  Value high = buildI64(builder, loc,
-                        (swizzled | (eightLines / sixteen)) * (int64_t(1) << 32));
+  Value low = add32(
+      divide32(rest32(at, place), sixteen),
+      i32(side.isAlongTerms ? 0 : product.step * 128 / sixteen * (1 << 16)));
+  Value high = buildI64(
+      builder, loc, (swizzled | (eightLines / sixteen)) * (int64_t(1) << 32));
   return arith::OrIOp::create(builder, loc, widen(low), high);
 }
 

@@ -87,10 +87,11 @@ struct ProductPlan {
 /// of their own, or too small for tiles. `tiles`: of the kernel; a tile may
 /// have up to `mostBlocks` blocks. `roundsFloats`: f32 may become tf32.
 /// `hasGroups`: of the GPU, ProductUnit::Group.
-std::optional<ProductPlan>
-planProduct(mlir::linalg::LinalgOp op, const LoopPlan &plan,
-            const ViewMap &views, int64_t tiles, int64_t mostBlocks,
-            bool roundsFloats, bool hasGroups);
+std::optional<ProductPlan> planProduct(mlir::linalg::LinalgOp op,
+                                       const LoopPlan &plan,
+                                       const ViewMap &views, int64_t tiles,
+                                       int64_t mostBlocks, bool roundsFloats,
+                                       bool hasGroups);
 
 } // namespace dlc::codegen::gpu
 

@@ -63,10 +63,10 @@ KernelCost cuda::convCost(const KernelCall &call) {
   return planConv(call, plan).isOk() ? costOf(call, plan) : KernelCost();
 }
 
-/// On an H200 a ResNet-50 of short floats, whose convolutions are of 0.2 GF each,
-/// takes 0.86 of the time that it takes with generated ones, and 0.47 for 128
-/// images; networks of smaller ones take as long or longer. Of f32 there is no
-/// difference below some GF.
+/// On an H200 a ResNet-50 of short floats, whose convolutions are of 0.2 GF
+/// each, takes 0.86 of the time that it takes with generated ones, and 0.47 for
+/// 128 images; networks of smaller ones take as long or longer. Of f32 there is
+/// no difference below some GF.
 bool cuda::isConvFaster(const KernelCall &call) {
   constexpr uint64_t shortFlops = uint64_t(1) << 27, floatFlops = uint64_t(1)
                                                                   << 33;

@@ -275,9 +275,9 @@ TEST(Kernels, AreDeterministic) {
             compile(*kernels.module, "cuda:sm_90", false).ptx);
 }
 
-/// Into registers, without spills. Of every sixth kernel and large ones, others for
-/// each architecture, since ptxas takes its time; with DLC_TEST_ALL_KERNELS of all,
-/// with the counts of registers left beside the test.
+/// Into registers, without spills. Of every sixth kernel and large ones, others
+/// for each architecture, since ptxas takes its time; with DLC_TEST_ALL_KERNELS
+/// of all, with the counts of registers left beside the test.
 TEST(Kernels, Assemble) {
   unsetenv("DLC_PTXAS");
   std::string ptxas = codegen::findPtxas();

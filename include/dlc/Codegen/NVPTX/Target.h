@@ -28,7 +28,8 @@ struct GPUTarget {
   /// The target "cuda:sm_90"; nullopt for another name.
   static std::optional<GPUTarget> get(llvm::StringRef name);
   /// Those of a list with commas, each once, the newest first, sm_90a in front
-  /// of sm_90: a GPU runs the first that it can. Otherwise `why` says what was expected.
+  /// of sm_90: a GPU runs the first that it can. Otherwise `why` says what was
+  /// expected.
   static std::optional<std::vector<GPUTarget>> getList(llvm::StringRef list,
                                                        std::string &why);
   /// All of them, for messages: "cuda:sm_80, ...".

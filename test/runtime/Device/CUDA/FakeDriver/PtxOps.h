@@ -10,7 +10,8 @@
   X(st)                                                                        \
   X(mov)                                                                       \
   X(cvta)                                                                      \
-  X(add) X(sub) X(mul) X(mad) X(div) X(rem) X(neg) X(abs) X(min) X(max) X(fma) \
+  X(add)                                                                       \
+  X(sub) X(mul) X(mad) X(div) X(rem) X(neg) X(abs) X(min) X(max) X(fma)        \
       X(sqrt) X(rcp) X(rsqrt) X(ex2) X(lg2) X(copysign) X(and) X(or) X(xor)    \
           X(not) X(shl) X(shr) X(setp) X(selp) X(cvt) X(bra) X(brx) X(ret)     \
               X(exit) X(bar) X(barrier) X(shfl) X(popc) X(clz) X(brev) X(shf)  \
