@@ -48,18 +48,23 @@ static Status computeResolveIndices(ComputeContext &context) {
   const TensorView &indices = context.input(0), &y = context.output(0);
   std::span<const int64_t> extents = context.attrs().getInts("extents");
   const auto dims = static_cast<int64_t>(extents.size());
+  const int64_t count = indices.size();
   auto resolve = [&]<typename T>(const T *from, T *to) {
     bool isOutside = false;
-    for (int64_t d = 0; d < dims; ++d) {
-      const int64_t extent = extents[d];
-      for (int64_t i = d; i < indices.size(); i += dims) {
-        const int64_t index = from[i];
-        isOutside |= (index < -extent) | (index >= extent);
-        to[i] = static_cast<T>(index + (index < 0 ? extent : 0));
-      }
-    }
+    auto each = [&](int64_t i, int64_t extent) {
+      const int64_t index = from[i] + ((int64_t(from[i]) >> 63) & extent);
+      isOutside |= uint64_t(index) >= uint64_t(extent);
+      to[i] = static_cast<T>(index);
+    };
+    if (dims == 1)
+      for (int64_t i = 0, extent = extents[0]; i < count; ++i)
+        each(i, extent);
+    else
+      for (int64_t d = 0; d < dims; ++d)
+        for (int64_t i = d; i < count; i += dims)
+          each(i, extents[d]);
     int64_t index;
-    for (int64_t i = 0; isOutside && i < indices.size(); ++i)
+    for (int64_t i = 0; isOutside && i < count; ++i)
       DLC_RETURN_IF_ERROR(readIndex(indices, i, extents[i % dims], index));
     return Status::ok();
   };

@@ -58,6 +58,25 @@ struct Product {
 
 } // namespace
 
+/// A line whose elements are neighbours: read and written as a whole.
+template <typename Function, typename T>
+static void scanLine(const TensorView &x, const TensorView &y, int64_t start,
+                     std::span<T> values, bool exclusive, bool reverse) {
+  const auto length = static_cast<int64_t>(values.size());
+  loadRun(x, start, 1, length, values.data());
+  if (reverse)
+    std::ranges::reverse(values);
+  T state = T(Function::start);
+  for (T &value : values) {
+    const T before = state;
+    state = Function::step(state, value);
+    value = exclusive ? before : state;
+  }
+  if (reverse)
+    std::ranges::reverse(values);
+  storeRun(y, start, length, values.data());
+}
+
 template <typename Function>
 static Status computeScan(ComputeContext &context) {
   const TensorView &x = context.input(0), &y = context.output(0);
@@ -71,6 +90,12 @@ static Status computeScan(ComputeContext &context) {
   // Lines that lie side by side go on together, in what they are read in.
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
+    if (inner == 1) {
+      std::vector<T> line(length);
+      for (int64_t row = 0; row < outer; ++row)
+        scanLine<Function, T>(x, y, row * length, line, exclusive, reverse);
+      return Status::ok();
+    }
     std::vector<T> states(inner), values(inner);
     for (int64_t row = 0; row < outer; ++row) {
       std::ranges::fill(states, T(Function::start));

@@ -10,6 +10,7 @@
 #include "Walk.h"
 
 #include <algorithm>
+#include <bit>
 #include <cinttypes>
 #include <cstring>
 #include <numeric>
@@ -52,6 +53,48 @@ static Status inferTopK(const InferContext &context,
   return addResult(results, std::move(indices));
 }
 
+/// The order of compareValues() as a number, of floats of up to 32 bits.
+static uint32_t orderOf(float value) {
+  if (value != value)
+    return UINT32_MAX;
+  const auto bits = std::bit_cast<uint32_t>(value + 0.0f); // No -0.
+  return bits >> 31 ? ~bits : bits | uint32_t(1) << 31;
+}
+
+/// The indices of the first `k` of a line in its order, with `sign` that of
+/// compareValues(); of equal elements the lower index comes first.
+template <typename E>
+static void selectFirst(const TensorView &x, int64_t from, int64_t stride,
+                        int sign, int64_t k, std::span<int64_t> order) {
+  const auto extent = static_cast<int64_t>(order.size());
+  if constexpr (std::is_floating_point_v<typename E::Wide> &&
+                sizeof(typename E::Storage) <= sizeof(float)) {
+    if (extent <= int64_t(UINT32_MAX)) {
+      // With the index behind it, each is one number.
+      for (int64_t i = 0; i < extent; ++i) {
+        const uint32_t own = orderOf(
+            static_cast<float>(loadElement<E>(x.data, from + i * stride)));
+        order[i] =
+            int64_t((uint64_t(sign < 0 ? ~own : own) << 32 | uint64_t(i)) ^
+                    uint64_t(1) << 63);
+      }
+      std::ranges::nth_element(order, order.begin() + (k - 1));
+      std::ranges::sort(order.first(k));
+      for (int64_t &each : order.first(k))
+        each &= UINT32_MAX;
+      return;
+    }
+  }
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::partial_sort(
+      order, order.begin() + k, [&](int64_t a, int64_t b) {
+        int order =
+            sign * compareValues(loadElement<E>(x.data, from + a * stride),
+                                 loadElement<E>(x.data, from + b * stride));
+        return order != 0 ? order < 0 : a < b;
+      });
+}
+
 static Status computeTopK(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(checkOutputs(context, inferTopK));
   const TensorView &x = context.input(0);
@@ -70,19 +113,12 @@ static Status computeTopK(ComputeContext &context) {
     for (int64_t row = 0; row < rows; ++row) {
       int64_t from = row / inner * extent * inner + row % inner;
       int64_t to = row / inner * k * inner + row % inner;
-      // Equal elements keep their order: the lower index comes first.
-      std::iota(order.begin(), order.end(), 0);
-      std::ranges::partial_sort(
-          order, order.begin() + k, [&](int64_t a, int64_t b) {
-            int order =
-                sign * compareValues(loadElement<E>(x.data, from + a * inner),
-                                     loadElement<E>(x.data, from + b * inner));
-            return order != 0 ? order < 0 : a < b;
-          });
+      selectFirst<E>(x, from, inner, sign, k, order);
       for (int64_t i = 0; i < k; ++i) {
-        indices.as<int64_t>()[to + i * inner] = order[i];
+        const int64_t index = order[i];
+        indices.as<int64_t>()[to + i * inner] = index;
         std::memcpy(values.as<char>() + (to + i * inner) * size,
-                    x.as<char>() + (from + order[i] * inner) * size, size);
+                    x.as<char>() + (from + index * inner) * size, size);
       }
     }
     return Status::ok();

@@ -22,6 +22,9 @@ TEST(Select, TopK) {
             "3xf32 nan inf 1; 3xi64 1 2 0");
   EXPECT_EQ(evaluated("top_k", {nan, scalar(3)}, {{"largest", 0}}),
             "3xf32 1 inf nan; 3xi64 0 2 1");
+  // Zeros are equal, whatever their sign.
+  EXPECT_EQ(evaluated("top_k", {f32({4}, {-2, -0.0f, 0, -kInf}), scalar(4)}),
+            "4xf32 -0 0 -2 -inf; 4xi64 1 2 0 3");
   EXPECT_EQ(
       evaluated("top_k", {i64({2}, {INT64_MAX, INT64_MAX - 1}), scalar(1)}),
       "1xi64 9223372036854775807; 1xi64 0");
