@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <span>
+#include <vector>
 
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
@@ -264,46 +266,53 @@ static bool findNeighbors(Real at, int64_t extent, Neighbors<Real> &found) {
   return true;
 }
 
-/// The four weighted pixels around a sample; zeros outside of the image.
-template <typename E>
-static void samplePixels(const Plane &plane, Coordinate<E> y, Coordinate<E> x,
-                         double (&values)[4]) {
-  Neighbors<Coordinate<E>> rows, columns;
-  std::fill_n(values, 4, 0.0);
-  if (!findNeighbors(y, plane.height, rows) ||
-      !findNeighbors(x, plane.width, columns))
-    return;
-  auto pixel = [&](int64_t row, int64_t column) {
-    return loadElement<E>(plane.data,
-                          plane.offset + row * plane.width + column);
-  };
-  double down = rows.weight, right = columns.weight;
-  values[0] = (1 - down) * (1 - right) * pixel(rows.low, columns.low);
-  values[1] = (1 - down) * right * pixel(rows.low, columns.high);
-  values[2] = down * (1 - right) * pixel(rows.high, columns.low);
-  values[3] = down * right * pixel(rows.high, columns.high);
+namespace {
+/// The two pixels around a sample along one axis, the same in every channel.
+struct AxisSample {
+  int64_t places[2] = {};
+  double weights[2] = {};
+  bool isInside = false;
+};
+} // namespace
+
+template <typename Real>
+static void findSamples(const RegionAxis<Real> &axis, int64_t bin,
+                        int64_t extent, int64_t step,
+                        std::vector<AxisSample> &samples) {
+  samples.assign(axis.samples, {});
+  for (int64_t i = 0; i < axis.samples; ++i) {
+    Neighbors<Real> found;
+    if (!findNeighbors(axis.sampleAt(bin, i), extent, found))
+      continue;
+    const double second = found.weight;
+    samples[i] = {
+        {found.low * step, found.high * step}, {1 - second, second}, true};
+  }
 }
 
-/// One bin: the mean of its samples, or the greatest of their weighted pixels
-/// (ONNX takes the maximum before the sum of the four).
+/// One bin of a channel: the mean of its samples, or the greatest of their
+/// weighted pixels (ONNX takes the maximum before the sum of the four). Outside
+/// of the image there are zeros.
 template <typename E>
-static double poolBin(const Plane &plane,
-                      const RegionAxis<Coordinate<E>> (&axes)[2], int64_t i,
-                      int64_t j, bool isMax) {
-  double sum = 0, best = 0, values[4];
+static double poolBin(const TensorView &x, int64_t channel,
+                      std::span<const AxisSample> rows,
+                      std::span<const AxisSample> columns, bool isMax) {
+  double sum = 0, best = 0;
   bool isFirst = true;
-  for (int64_t sy = 0; sy < axes[0].samples; ++sy) {
-    for (int64_t sx = 0; sx < axes[1].samples; ++sx) {
-      samplePixels<E>(plane, axes[0].sampleAt(i, sy), axes[1].sampleAt(j, sx),
-                      values);
-      for (double value : values) {
+  for (const AxisSample &row : rows)
+    for (const AxisSample &column : columns)
+      for (int64_t k = 0; k < 4; ++k) {
+        const int64_t i = k / 2, j = k % 2;
+        double value = 0;
+        if (row.isInside && column.isInside)
+          value = row.weights[i] * column.weights[j] *
+                  loadElement<E>(x.data,
+                                 channel + row.places[i] + column.places[j]);
         sum += value;
         best = isFirst ? value : std::max(best, value);
         isFirst = false;
       }
-    }
-  }
-  double count = static_cast<double>(axes[0].samples * axes[1].samples);
+  const auto count = static_cast<double>(rows.size() * columns.size());
   return isMax ? best : sum / std::max(count, 1.0);
 }
 
@@ -326,13 +335,16 @@ static Status alignRegion(ComputeContext &context, int64_t region) {
                                  attributes.getInt("sampling_ratio", 0),
                                  attributes, axes[d]));
   bool isMax = attributes.getString("mode", "avg") == "max";
-  int64_t at = region * y.shape[1] * y.shape[2] * y.shape[3];
-  for (int64_t c = 0; c < x.shape[1]; ++c) {
-    Plane plane{x.data, (batch * x.shape[1] + c) * x.shape[2] * x.shape[3],
-                x.shape[2], x.shape[3]};
-    for (int64_t i = 0; i < y.shape[2]; ++i)
-      for (int64_t j = 0; j < y.shape[3]; ++j)
-        storeElement<E>(y.data, at++, poolBin<E>(plane, axes, i, j, isMax));
+  const int64_t channels = x.shape[1], bins = y.shape[2] * y.shape[3],
+                plane = x.shape[2] * x.shape[3];
+  std::vector<AxisSample> rows, columns;
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    findSamples(axes[0], bin / y.shape[3], x.shape[2], x.shape[3], rows);
+    findSamples(axes[1], bin % y.shape[3], x.shape[3], 1, columns);
+    for (int64_t c = 0; c < channels; ++c)
+      storeElement<E>(
+          y.data, (region * channels + c) * bins + bin,
+          poolBin<E>(x, (batch * channels + c) * plane, rows, columns, isMax));
   }
   return Status::ok();
 }
