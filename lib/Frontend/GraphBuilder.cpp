@@ -283,6 +283,13 @@ Value GraphBuilder::castLike(Value x, Value like) {
   return cast(x, elementOf(like));
 }
 
+Value GraphBuilder::widen(Value x) {
+  Type element = elementOf(x);
+  return element && (element.isF16() || element.isBF16())
+             ? cast(x, builder.getF32Type())
+             : x;
+}
+
 Value GraphBuilder::shapeOf(Value x, int64_t begin, int64_t end) {
   if (std::optional<Ints> shape = shapeIfStatic(x)) {
     auto rank = static_cast<int64_t>(shape->size());

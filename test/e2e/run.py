@@ -169,6 +169,43 @@ def test_short_floats(dlc, folder):
         check_network(dlc, folder, network, "f16")
 
 
+def test_large_short_floats(dlc, folder):
+    """What operations compute in between does not overflow where results do not."""
+    if dlc is None:
+        return
+    g = models.Network("large", 6)
+    x = g.input("x", onnx.TensorProto.FLOAT, [4, 256])
+    values = (np.random.default_rng(1).standard_normal((4, 256)) * 100).astype(np.float16)
+    wide = values.astype(np.float64)
+    norm = np.sqrt((wide * wide).sum(1, keepdims=True))
+    expected = {
+        "l2": norm, "lp": wide / norm,
+        "logsum": np.log((wide * wide / 100).sum(1, keepdims=True)),
+        "mean": np.full_like(wide, 40000), "sum": 40000 + 40000 - 30000 + 0 * wide}
+    big, less = [g.weight(np.full((4, 256), value, np.float32)) for value in (40000, -30000)]
+    axes = g.ints(1)
+    squares = g.op("Mul", g.op("Mul", x, x), g.scalar(0.01))
+    found = {"l2": g.op("ReduceL2", x, axes), "lp": g.op("LpNormalization", x, axis=1, p=2),
+             "logsum": g.op("ReduceLogSum", squares, axes), "mean": g.op("Mean", big, big, big),
+             "sum": g.op("Sum", big, big, less)}
+    for name, value in found.items():
+        g.output(value, name, list(expected[name].shape))
+    g.save(folder)
+    path = os.path.join(folder, "large.onnx")
+    model = onnx.load(path)
+    model.opset_import[0].version = 18
+    onnx.save(model, path)
+    models.shorten(path, "f16")
+    np.savez(os.path.join(folder, "in.npz"), x=values)
+    run(dlc, "compile", path, "-o", os.path.join(folder, "m.dlc"), *TARGET)
+    run(dlc, "run", os.path.join(folder, "m.dlc"), "--inputs", os.path.join(folder, "in.npz"),
+        "--outputs", os.path.join(folder, "out.npz"))
+    answers = np.load(os.path.join(folder, "out.npz"))
+    for name, value in expected.items():
+        error = largest_error(answers[name], value)
+        assert error <= SHORT_TOLERANCE, f"{name}: error {error:.2e}"
+
+
 def test_mlp(dlc, folder):
     check_network(dlc, folder, models.mlp("mlp_small", 4, batch=5, width=70, layers=3))
 

@@ -117,6 +117,9 @@ public:
                      llvm::ArrayRef<int64_t> axes, bool keepDims);
   mlir::Value cast(mlir::Value x, mlir::Type element);
   mlir::Value castLike(mlir::Value x, mlir::Value like);
+  /// f16 and bf16 as f32, for what one operation computes of several: no value in
+  /// between is rounded, or too large. Other types stay.
+  mlir::Value widen(mlir::Value x);
   /// The dimensions [begin, end) of x as an i64 vector; a constant when known.
   mlir::Value shapeOf(mlir::Value x, int64_t begin = 0,
                       int64_t end = INT64_MAX);

@@ -53,30 +53,37 @@ static void importBitShift(NodeContext &n) {
   n.set(0, n.b.op(left ? "shift_left" : "shift_right", {n.in(0), n.in(1)}));
 }
 
-/// Folds any number of operands from the left.
-static Value chain(NodeContext &n, llvm::StringRef mnemonic) {
+/// Folds any number of operands from the left, those of sums of several with no
+/// rounding in between.
+static Value chain(NodeContext &n, llvm::StringRef mnemonic, bool widens) {
   if (n.opset < 6)
     n.ignore({"consumed_inputs"});
-  Value result = n.in(0);
+  auto operand = [&](size_t i) {
+    return widens ? n.b.widen(n.in(i)) : n.in(i);
+  };
+  Value result = operand(0);
   for (size_t i = 1; i < n.inputCount(); ++i) {
     if (!n.has(i)) {
       n.fail("expected every input, input " + llvm::Twine(i) + " is missing");
       return {};
     }
-    result = n.b.op(mnemonic, {result, n.in(i)});
+    result = n.b.op(mnemonic, {result, operand(i)});
   }
   return result;
 }
 
 template <Mnemonic name> static void importVariadic(NodeContext &n) {
-  n.set(0, chain(n, name.str()));
+  constexpr size_t operandsOfOne = 2;
+  const bool isSum = name.str() == "add" && n.inputCount() > operandsOfOne;
+  Value y = chain(n, name.str(), /*widens=*/isSum);
+  n.set(0, isSum && y ? n.b.castLike(y, n.in(0)) : y);
 }
 
 static void importMean(NodeContext &n) {
-  Value sum = chain(n, "add");
+  Value sum = chain(n, "add", /*widens=*/n.inputCount() > 1);
   if (n.inputCount() > 1)
     sum = n.b.div(sum, n.b.scalarLike(sum, n.inputCount()));
-  n.set(0, sum);
+  n.set(0, sum ? n.b.castLike(sum, n.in(0)) : sum);
 }
 
 static constexpr Operator rows[] = {

@@ -180,7 +180,7 @@ static void importLRN(NodeContext &n) {
 
 /// x / |x|, and 0 where the norm is 0.
 static void importLpNormalization(NodeContext &n) {
-  Value x = n.in(0);
+  Value x = n.b.widen(n.in(0));
   Ints axes = {n.getInt("axis", -1)};
   int64_t p = n.getInt("p", 2);
   if (p != 1 && p != 2)
@@ -192,20 +192,22 @@ static void importLpNormalization(NodeContext &n) {
     norm =
         n.b.op("sqrt", {n.b.reduce("reduce_sum", n.b.mul(x, x), axes, true)});
   Value zero = n.b.scalarLike(x, 0);
-  n.set(0, n.b.op("select",
-                  {n.b.op("equal", {norm, zero}), zero, n.b.div(x, norm)}));
+  Value y = n.b.op("select",
+                   {n.b.op("equal", {norm, zero}), zero, n.b.div(x, norm)});
+  n.set(0, n.b.castLike(y, n.in(0)));
 }
 
 static void importMeanVarianceNormalization(NodeContext &n) {
-  Value x = n.in(0);
+  Value x = n.b.widen(n.in(0));
   Ints axes = n.hasAttr("axes") ? n.getInts("axes") : Ints{0, 2, 3};
   Value centered = n.b.sub(x, n.b.reduce("reduce_mean", x, axes, true));
   Value variance =
       n.b.reduce("reduce_mean", n.b.mul(centered, centered), axes, true);
   Value deviation = n.b.op("sqrt", {variance});
   // The constant is that of the operator's defining function.
-  n.set(0,
-        n.b.div(centered, n.b.add(deviation, n.b.scalarLike(deviation, 1e-9))));
+  Value y =
+      n.b.div(centered, n.b.add(deviation, n.b.scalarLike(deviation, 1e-9)));
+  n.set(0, n.b.castLike(y, n.in(0)));
 }
 
 static constexpr Operator rows[] = {

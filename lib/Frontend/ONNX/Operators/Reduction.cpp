@@ -58,7 +58,7 @@ static bool keepsDims(NodeContext &n) { return n.getBool("keepdims", true); }
 static Value asFloat(NodeContext &n, Value x) {
   Type element = GraphBuilder::elementOf(x);
   if (!element || mlir::isa<mlir::FloatType>(element))
-    return x;
+    return n.b.widen(x);
   return n.b.cast(x, mlir::Float64Type::get(n.b.context()));
 }
 
@@ -108,7 +108,7 @@ static Value reduceKind(NodeContext &n, Kind kind, const Axes &axes) {
   case Kind::Prod:
     return reduce(n, "reduce_prod", x, axes, keepsDims(n));
   case Kind::L1:
-    return sum(n.b.op("abs", {x}));
+    return sum(n.b.op("abs", {n.b.widen(x)}));
   case Kind::L2:
     x = asFloat(n, x);
     return n.b.op("sqrt", {sum(n.b.mul(x, x))});
@@ -117,6 +117,7 @@ static Value reduceKind(NodeContext &n, Kind kind, const Axes &axes) {
   case Kind::LogSumExp:
     return reduceLogSumExp(n, axes);
   case Kind::SumSquare:
+    x = n.b.widen(x);
     return sum(n.b.mul(x, x));
   }
   return {};

@@ -193,7 +193,9 @@ private:
     DLC_RETURN_IF_ERROR(queue->launch(*function, grid, parameters));
     DLC_RETURN_IF_ERROR(
         queue->copy(result.data(), to.data(), result.size() * 4));
-    return queue->synchronize();
+    Status status = queue->synchronize();
+    fake.reset(); // Else a device that failed keeps what ends now.
+    return status;
   }
 
   FakeCuda fake;
