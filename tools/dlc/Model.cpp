@@ -99,8 +99,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--target", target,
                 "Machines, one or several with commas, of which an artifact "
                 "has code for each: host, x86-64, x86-64-v2, x86-64-v3, "
-                "x86-64-v4; with GPUs like cuda:sm_90 among them, or alone, "
-                "one of those runs what it has kernels for");
+                "x86-64-v4; with GPUs like cuda:sm_90a among them, or alone, "
+                "one of those runs what it has kernels for, and the artifact "
+                "needs one");
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6), bf16 "
@@ -109,7 +110,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "10 bits)");
   syntax.option("--gpu-libraries", gpuLibraries,
                 "What cuBLASLt and cuDNN compute of a GPU's kernels where they "
-                "are found: auto (large products), always (convolutions, too), "
+                "are found: auto (large products, and convolutions where most "
+                "are large), always (all that they have), "
                 "never");
   syntax.flag("--tune", tunes,
               "Time the kernels that there is a choice between, on this "
@@ -336,7 +338,7 @@ HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
 }
 
 void InputOptions::add(Syntax &syntax) {
-  syntax.option("--input", files, "Value of an input, NAME=x.npy");
+  syntax.option("--input", files, "Value of an input, NAME=x.npy; of bf16 as ml_dtypes has it");
   syntax.option("--inputs", archive, "Values of inputs by name (.npz)");
   syntax.flag("--random", random, "Random values for inputs not given");
   syntax.option("--seed", seed,

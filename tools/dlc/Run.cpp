@@ -121,7 +121,7 @@ int RunCommand::run() {
   gradients.checkUsage();
   if (device != "cpu")
     throw Failure{"expected --device cpu, got '" + device +
-                      "': this build has no other device",
+                      "': --target says for which others a model is compiled",
                   kBadUsage};
   checkOutputs(filesRead(), {{"--outputs", outputs},
                              {"--grads", gradients.results},
