@@ -97,8 +97,8 @@ typedef struct DlcCompilerOptions {
                               the cache, if there is one; 0: not at all */
   const char *gpuLibraries; /* what cuBLASLt and cuDNN compute of a GPU's
                                kernels where they are found: auto, large
-                               products; always, convolutions, too; never; null:
-                               auto */
+                               products, and convolutions where most are large;
+                               always, all that they have; never; null: auto */
   const int64_t *batches;   /* where the model leaves the size of the batch open
                                and nothing else: the numbers of examples that are
                                computed at once, ascending from 1 to at most

@@ -138,7 +138,7 @@ static uint64_t flopsOf(Block &block) {
     const bool isChoice =
         isa<arith::SelectOp>(op) || (isa<arith::AndIOp, arith::OrIOp>(op) &&
                                      op.getResult(0).getType().isInteger(1));
-    if (!isPlace && !isChoice && !isa<arith::ExtFOp, arith::TruncFOp>(op))
+    if (!isPlace && !isChoice && !isa<CastOpInterface>(op))
       flops += static_cast<uint64_t>(dlc::analysis::costOf(op));
   }
   return flops;

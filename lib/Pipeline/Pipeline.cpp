@@ -188,6 +188,9 @@ void dlc::pipeline::addSplit(OpPassManager &manager,
 
 void dlc::pipeline::addFusion(OpPassManager &manager,
                               const PipelineOptions &options) {
+  // Each convolution turns its weights back itself: nothing merges these now.
+  if (!options.offload.empty())
+    manager.nest<func::FuncOp>().addPass(graph::createArrangeWeightsPass());
   manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass(
       {options.recomputeBudget < 0 ? 0 : kRepeatedValues}));
   addVerifier(manager, graph::VerifiedPhase::Fused);
@@ -203,9 +206,10 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
-    if (!options.gradient) { // Of weights once for all sizes.
+    // Of weights once for all sizes. A GPU computes short floats of known ones.
+    if (!options.gradient && options.offload.empty()) {
       OpPassManager &function = manager.nest<func::FuncOp>();
-      function.addPass(graph::createWidenShortFloatsPass({options.offload}));
+      function.addPass(graph::createWidenShortFloatsPass());
       function.addPass(graph::createFoldConstantsPass());
     }
     if (!options.extents.empty() || options.hasUsualSizes) {
@@ -241,7 +245,6 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       offload.groups.assign(options.groups.begin(), options.groups.end());
       function.addPass(graph::createOffloadOperationsPass(offload));
       function.addPass(graph::createFoldConstantsPass()); // Of parts.
-      function.addPass(graph::createArrangeWeightsPass());
     }
     // With gradients, groups got their devices in the graph phase.
     placeDevices(manager, options.gradient

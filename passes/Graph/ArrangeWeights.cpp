@@ -42,7 +42,10 @@ static Value arrange(OpBuilder &builder, ConvOp conv, ElementsAttr weights,
   transpose->erase();
   if (!status.isOk())
     return {};
-  return ConstantOp::create(builder, conv.getLoc(), results.front());
+  auto arranged =
+      ConstantOp::create(builder, conv.getLoc(), results.front());
+  copyPlacement(conv.getW().getDefiningOp(), arranged);
+  return arranged;
 }
 
 namespace {
@@ -55,7 +58,7 @@ struct ArrangeWeights : graph::impl::ArrangeWeightsPassBase<ArrangeWeights> {
 } // namespace
 
 void ArrangeWeights::runOnOperation() {
-  DenseMap<Attribute, Value> known; // By the weights as they were.
+  DenseMap<Value, Value> known; // By the weights as they were, on their device.
   if (!getOperation().getBody().hasOneBlock())
     return;
   Block &body = getOperation().front();
@@ -67,7 +70,7 @@ void ArrangeWeights::runOnOperation() {
     SmallVector<int64_t> perm = {0};
     llvm::append_range(perm, llvm::seq<int64_t>(2, rank));
     perm.push_back(1);
-    Value &arranged = known[weights];
+    Value &arranged = known[conv.getW()];
     if (!arranged) {
       OpBuilder first = OpBuilder::atBlockBegin(&body);
       arranged = arrange(first, conv, weights, perm);

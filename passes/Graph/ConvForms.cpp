@@ -115,7 +115,7 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
 /// channels are a block, gain nothing.
 static bool isForGPULibrary(ConvOp conv) {
   constexpr int64_t rankOfImages = 4, mostOfFirst = 8;
-  if (rankOf(conv.getX()) != rankOfImages ||
+  if (!hasStaticTypes(conv) || rankOf(conv.getX()) != rankOfImages ||
       cast<RankedTensorType>(conv.getX().getType()).getDimSize(1) <=
           mostOfFirst ||
       !isBlockable(conv.getX(), {.block = kAllChannels, .isGenerated = true}) ||

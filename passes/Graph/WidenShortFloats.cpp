@@ -60,12 +60,16 @@ static TensorType widened(Type type) {
   return cast<TensorType>(tensor.clone(Float32Type::get(type.getContext())));
 }
 
+static bool isShort(Type type) { return static_cast<bool>(widened(type)); }
+
 bool WidenShortFloats::hasKernel(Operation *op) const {
-  // A library may be asked when the shapes are there; it is one of f32.
+  // The host's library may be asked when the shapes are there, for f32.
   if (!hasStaticTypes(op))
-    return there || (llvm::all_of(op->getOperandTypes(),
-                                  [](Type type) { return !widened(type); }) &&
-                     rt::lookupEntryOfOperation(op->getName().stripDialect()));
+    return llvm::none_of(op->getOperandTypes(), isShort) &&
+           rt::lookupEntryOfOperation(op->getName().stripDialect());
+  if (auto composite = dyn_cast<DecomposeOpInterface>(op);
+      composite && composite.hasFasterParts())
+    return true; // They have.
   if (!there)
     return library::matchGroup({op}).has_value() ||
            conversion::canGenerate({op});
@@ -121,7 +125,6 @@ void WidenShortFloats::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   int64_t count = 0;
-  auto isShort = [](Type type) { return static_cast<bool>(widened(type)); };
   for (Operation &op : llvm::make_early_inc_range(function.front())) {
     // Who asks for a device may have it where there are several kinds.
     const bool asks =

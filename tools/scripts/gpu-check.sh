@@ -101,10 +101,11 @@ convolutions() { # NAME BATCH CHANNELS SIDE TYPE
   cat >"$1.mlir" <<TEXT
 func.func @main(%x: $image {graph.name = "x"}) -> ($image {graph.name = "y"}) {
   %w = graph.constant dense<0.03125> : $weights
+  %v = graph.constant dense<0.02> : $weights
   %b = graph.constant dense<0.25> : tensor<$3x$5>
   %0 = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights, tensor<$3x$5>) -> $image
   %1 = graph.relu %0 : $image
-  %2 = graph.conv %1, %w, %b {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights, tensor<$3x$5>) -> $image
+  %2 = graph.conv %1, %v, %b {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights, tensor<$3x$5>) -> $image
   %3 = graph.add %2, %1 : $image
   %y = graph.relu %3 : $image
   return %y : $image

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 using namespace dlc::rt;
@@ -32,6 +33,7 @@ struct Core {
   std::mutex mutex; ///< Guards what follows until it is there.
   ModuleHandle delayModule = nullptr;
   FunctionHandle delay = nullptr;
+  bool hasTriedDelay = false;
 
   ~Core() {
     if (!context || guard.isChild())
@@ -40,8 +42,9 @@ struct Core {
       destroy(&Driver::moduleUnload, delayModule);
     driver->primaryRelease(number);
   }
-  /// Afterwards there is `delay`. With the device's context current.
-  Status loadDelay();
+  /// Afterwards there is `delay`, unless the driver cannot compile it. With the
+  /// device's context current.
+  void loadDelay();
   /// Gives a handle of the device back.
   template <typename Handle>
   void destroy(Code (*Driver::*function)(Handle), Handle handle) const;
@@ -239,19 +242,21 @@ $again:
 }
 )";
 
-Status Core::loadDelay() {
+void Core::loadDelay() {
   std::lock_guard lock(mutex);
-  if (delay)
-    return Status::ok();
-  DLC_CUDA_CHECK(*driver, moduleLoad, &delayModule, delayCode);
-  DLC_CUDA_CHECK(*driver, moduleGetFunction, &delay, delayModule, "dlc_delay");
-  return Status::ok();
+  if (std::exchange(hasTriedDelay, true) ||
+      driver->moduleLoad(&delayModule, delayCode) != success)
+    return;
+  if (driver->moduleGetFunction(&delay, delayModule, "dlc_delay") != success)
+    delay = nullptr;
 }
 
 Status Queue::delay() {
   Current current(*core);
   DLC_RETURN_IF_ERROR(current.status());
-  DLC_RETURN_IF_ERROR(core->loadDelay());
+  core->loadDelay();
+  if (!core->delay)
+    return Status::ok();
   DLC_CUDA_CHECK(driver, launchKernel, core->delay, 1, 1, 1, 32, 1, 1, 0,
                  stream, nullptr, nullptr);
   return Status::ok();

@@ -65,13 +65,11 @@ KernelCost cuda::convCost(const KernelCall &call) {
 
 /// On an H200 a ResNet-50 of short floats, whose convolutions are of 0.2 GF
 /// each, takes 0.86 of the time that it takes with generated ones, and 0.47 for
-/// 128 images; networks of smaller ones take as long or longer. Of f32 there is
-/// no difference below some GF.
+/// 128 images; networks of smaller ones take as long or longer, as does one of
+/// f32.
 bool cuda::isConvFaster(const KernelCall &call) {
-  constexpr uint64_t shortFlops = uint64_t(1) << 27, floatFlops = uint64_t(1)
-                                                                  << 33;
-  return convCost(call).flops >=
-         (call.inputs[0].type == DLC_F32 ? floatFlops : shortFlops);
+  constexpr uint64_t leastFlops = uint64_t(1) << 27;
+  return call.inputs[0].type != DLC_F32 && convCost(call).flops >= leastFlops;
 }
 
 Status cuda::prepareConv(Device &device, const KernelCall &call,

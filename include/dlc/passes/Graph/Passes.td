@@ -192,12 +192,12 @@ def WidenShortFloatsPass
   let summary = "Compute in f32 what has no fast kernel of f16 or bf16";
   let description = [{
     Requires: inferred types (`graph-infer-types`).
-    Ensures: an operation with operands or results of f16 or bf16 that neither a
-    library nor generated code of `device` computes, and of f32 one would,
-    computes f32 of what it reads, and its results are rounded: Reference kernels
+    Ensures: an operation with operands of f16 or bf16 that has no kernel, of the
+    host's library or generated, or generated for `device`, and would have one, or
+    parts with such, of f32, computes f32 of what it reads, and its results are rounded: Reference kernels
     sum short floats in f32, too, and round once. Weights are to be folded.
-    With `device`, operations that ask for one, or whose group may, stay, and so do
-    those of shapes that are not known; without, a library may have these later.
+    Operations of open shapes are the host's, whose library may have them later.
+    With `device`, operations that ask for one, or whose group may, stay.
     Cost: linear in the number of operations.
 
     ```mlir

@@ -89,8 +89,9 @@ public:
                           size_t bytes) = 0;
   /// The event is then what was queued so far.
   virtual Status record(DeviceEvent &event) = 0;
-  /// Keeps the queue busy for some ten microseconds: what is queued meanwhile
-  /// begins as soon as it can, however slow the host is, for those who time it.
+  /// Keeps the queue busy for some tens of microseconds, where the device can:
+  /// what is queued meanwhile begins as soon as it may, however slow the host
+  /// is, for those who time it.
   virtual Status delay() = 0;
   /// What is queued from now on comes after `event`, of a queue of a device of
   /// the same kind.
