@@ -75,6 +75,16 @@ Convolution::Convolution(Operation *op) : op(op) {
   }
 }
 
+/// Of the entry that computes `form`, without what it lacks behind the last
+/// operand.
+static FunctionType callTypeOf(library::Match &match, Operation *form) {
+  while (!match.operands.back())
+    match.operands.pop_back();
+  return FunctionType::get(form->getContext(),
+                           ValueRange(match.operands).getTypes(),
+                           form->getResultTypes());
+}
+
 std::optional<tuning::Call>
 Convolution::callWith(Type imageType, Type resultType, int64_t block,
                       const ConvOptions &options) const {
@@ -99,11 +109,7 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
       match ? rt::lookupLibraryEntry(match->entry) : nullptr;
   if (!entry || !entry->cost)
     return std::nullopt;
-  while (!match->operands.back())
-    match->operands.pop_back();
-  auto type = FunctionType::get(op->getContext(),
-                                ValueRange(match->operands).getTypes(),
-                                form->getResultTypes());
+  FunctionType type = callTypeOf(*match, form);
   if (weights && getConstantElements(weights))
     match->config.append(match->packedConfig);
   if (!options.isStrict)
@@ -115,22 +121,21 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
 /// channels are a block, gain nothing.
 static bool isForGPULibrary(ConvOp conv) {
   constexpr int64_t rankOfImages = 4, mostOfFirst = 8;
-  if (!hasStaticTypes(conv) || rankOf(conv.getX()) != rankOfImages ||
+  if (rankOf(conv.getX()) != rankOfImages ||
       cast<RankedTensorType>(conv.getX().getType()).getDimSize(1) <=
           mostOfFirst ||
       !isBlockable(conv.getX(), {.block = kAllChannels, .isGenerated = true}) ||
       !isBlockable(conv.getY(), {.block = kAllChannels, .isGenerated = true}))
     return false;
-  auto typeOf = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return blockedType(type, type.getDimSize(1));
+  auto blockedTypeOf = [](Value value) {
+    return blockedType(typeOf(value), typeOf(value).getDimSize(1));
   };
   Block scratch;
   auto form = cast<ConvOp>(conv->clone());
   scratch.push_back(form);
   for (OpOperand &operand : form->getOpOperands())
     operand.set(scratch.addArgument(operand.getOperandNumber() == 0
-                                        ? Type(typeOf(conv.getX()))
+                                        ? Type(blockedTypeOf(conv.getX()))
                                         : operand.get().getType(),
                                     conv.getLoc()));
   auto weights = cast<RankedTensorType>(conv.getW().getType());
@@ -142,7 +147,7 @@ static bool isForGPULibrary(ConvOp conv) {
       scratch.addArgument(weights.clone(last), conv.getLoc()),
       builder.getDenseI64ArrayAttr({0, 3, 1, 2}));
   form.getWMutable().assign(arranged);
-  form.getY().setType(typeOf(conv.getY()));
+  form.getY().setType(blockedTypeOf(conv.getY()));
   form.setChannelBlock(
       cast<RankedTensorType>(conv.getY().getType()).getDimSize(1));
   auto match = library::matchGPUGroup({arranged, form}, /*compute=*/"");
@@ -150,12 +155,7 @@ static bool isForGPULibrary(ConvOp conv) {
       match ? rt::lookupLibraryEntry(match->entry) : nullptr;
   if (!entry)
     return false;
-  while (!match->operands.back())
-    match->operands.pop_back();
-  auto type = FunctionType::get(conv.getContext(),
-                                ValueRange(match->operands).getTypes(),
-                                form->getResultTypes());
-  tuning::Call call = library::makeCall(entry, type, match->config);
+  tuning::Call call = library::callOf(*match, callTypeOf(*match, form));
   constexpr size_t ofWeights = 1;
   if (entry->packsFinite && entry->packsFinite(call.view(), ofWeights)) {
     ElementsAttr values = getConstantElements(conv.getW());
@@ -168,10 +168,10 @@ static bool isForGPULibrary(ConvOp conv) {
 bool dlc::graph::areMostForGPULibraries(Block &body) {
   double all = 0, own = 0;
   for (auto conv : body.getOps<ConvOp>()) {
-    auto y = dyn_cast<RankedTensorType>(conv.getY().getType());
-    auto w = dyn_cast<RankedTensorType>(conv.getW().getType());
-    if (!y || !w || !y.hasStaticShape() || !w.hasStaticShape() ||
-        w.getNumElements() == 0)
+    if (!hasStaticTypes(conv))
+      continue;
+    RankedTensorType y = typeOf(conv.getY()), w = typeOf(conv.getW());
+    if (w.getNumElements() == 0)
       continue;
     const double products = static_cast<double>(y.getNumElements()) *
                             static_cast<double>(w.getNumElements()) /

@@ -92,6 +92,7 @@ bool WidenShortFloats::widen(Operation &op) const {
     if (TensorType type = widened(operand.get().getType())) {
       builder.setInsertionPoint(wide);
       casts.push_back(castTo(builder, operand.get(), type));
+      copyPlacement(&op, casts.back());
       operand.set(casts.back());
     }
   for (OpResult result : wide->getResults())
@@ -107,11 +108,15 @@ bool WidenShortFloats::widen(Operation &op) const {
   }
   builder.setInsertionPoint(&op);
   for (auto [result, from] :
-       llvm::zip_equal(op.getResults(), wide->getResults()))
-    result.replaceAllUsesWith(
-        result.getType() == from.getType()
-            ? Value(from)
-            : castTo(builder, from, cast<TensorType>(result.getType())));
+       llvm::zip_equal(op.getResults(), wide->getResults())) {
+    if (!isShort(result.getType())) {
+      result.replaceAllUsesWith(from);
+      continue;
+    }
+    CastOp rounded = castTo(builder, from, cast<TensorType>(result.getType()));
+    copyPlacement(&op, rounded);
+    result.replaceAllUsesWith(rounded.getY());
+  }
   op.erase();
   return true;
 }

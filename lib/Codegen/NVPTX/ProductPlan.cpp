@@ -308,7 +308,7 @@ bool Planner::spread(const Workers &workers) {
 bool Planner::spreadGroups() {
   constexpr int64_t groups = kThreads / (4 * kWarp), high = 64, wide = 8;
   // Two blocks are at work at once: while one waits, the other multiplies.
-  constexpr int64_t mostColumns = 256, mostSums = 64, leastColumns = 32;
+  constexpr int64_t mostSums = 64, leastColumns = 32;
   const int64_t rows = result.rows.count, columns = result.columns.count;
   // Two thirds of the rows at least are there.
   const auto rowParts = static_cast<int64_t>(llvm::divideCeil(rows, high));
@@ -328,8 +328,7 @@ bool Planner::spreadGroups() {
   result.rows.padded = rowParts * high;
   result.columns.padded =
       static_cast<int64_t>(llvm::alignTo(own * result.byColumn, line));
-  return own <= mostColumns && result.columns.padded * 2 <= columns * 3 &&
-         result.sums() <= mostSums;
+  return result.columns.padded * 2 <= columns * 3 && result.sums() <= mostSums;
 }
 
 /// Rows begin an odd number of 16 bytes apart: eight neighbours, which are read
@@ -340,10 +339,8 @@ bool Planner::choosePitches() {
   const int64_t bank = 16 / result.elementBytes();
   for (ProductSide *side : {&result.rows, &result.columns}) {
     const int64_t length = side->isAlongTerms ? result.step : side->padded;
-    if (result.unit == ProductUnit::Group) {
-      side->pitch = kGroupTerms;
-      continue;
-    }
+    if (result.unit == ProductUnit::Group)
+      continue; // Lines are of 128 bytes.
     side->pitch = (llvm::divideCeil(length, bank) | 1) * bank;
     // Lanes read one float each: eight neighbours of four terms.
     if (result.isRounded() && !side->isAlongTerms)

@@ -30,9 +30,8 @@ struct ProductSide {
   /// along `dims`.
   bool isAlongTerms = false;
   int64_t width = 1; ///< Elements that are copied at once.
-  /// Elements from one line in shared memory to the next. Of ProductUnit::Group
-  /// lines are of 128 bytes, of which the eighths have changed places
-  /// (ProductEmitter::pointer()).
+  /// Elements from one row in shared memory to the next; of ProductUnit::Group
+  /// places are those of ProductEmitter::placeInLines().
   int64_t pitch = 0;
 };
 

@@ -23,7 +23,7 @@ def EmitThreadsPass : Pass<"codegen-nvptx-emit-threads", "::mlir::ModuleOp"> {
       what warps sum through shared memory;
     - sums of products whose factors have rows and columns of their own are
       computed from tiles in shared memory, by tensor cores where both factors
-      are f16 or both bf16; several blocks share the terms of a tile, as a
+      are f16 or both bf16, of sm_90a by groups of four warps; several blocks share the terms of a tile, as a
       cluster, where there are few tiles and the GPU has clusters;
     - the scratch memory of a tile is shared memory, and all threads wait for
       each other behind each operation.

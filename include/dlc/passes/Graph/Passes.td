@@ -194,8 +194,10 @@ def WidenShortFloatsPass
     Requires: inferred types (`graph-infer-types`).
     Ensures: an operation with operands of f16 or bf16 that has no kernel, of the
     host's library or generated, or generated for `device`, and would have one, or
-    parts with such, of f32, computes f32 of what it reads, and its results are rounded: Reference kernels
-    sum short floats in f32, too, and round once. Weights are to be folded.
+    parts with such, of f32, computes f32 of what it reads, and its results are
+    rounded: Reference kernels sum short floats in f32, too, and round once.
+    Weights are to be folded. Kernels of a GPU widen within themselves what they
+    have no sums for (DecomposeOpInterface).
     Operations of open shapes are the host's, whose library may have them later.
     With `device`, operations that ask for one, or whose group may, stay.
     Cost: linear in the number of operations.
