@@ -64,7 +64,7 @@ KernelCost cuda::convCost(const KernelCall &call) {
 }
 
 /// On an H200 a ResNet-50 of short floats, whose convolutions are of 0.2 GF
-/// each, takes 0.86 of the time that it takes with generated ones, and 0.47 for
+/// each, takes 0.86 of the time that it takes with generated ones, and 0.59 for
 /// 128 images; networks of smaller ones take as long or longer, as does one of
 /// f32.
 bool cuda::isConvFaster(const KernelCall &call) {
