@@ -4,37 +4,48 @@
 
 #include "dlc/KernelLibrary/Match.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::library;
 
-static void allowParts(Match &match, const rt::LibraryEntry &entry,
-                       FunctionType type, int64_t parts) {
-  auto setParts = [&](Match &own, int64_t count) {
-    own.config.set(
-        rt::kBf16Parts,
-        IntegerAttr::get(IntegerType::get(type.getContext(), 64), count));
-  };
-  if (parts == kRounded && entry.roundedBound > 0) {
-    Match rounded = match;
-    setParts(rounded, kRounded);
-    std::string why;
-    if (entry.isSupported(callOf(rounded, type).view(), why)) {
-      match = std::move(rounded);
-      return;
-    }
-  }
-  if (entry.paysInParts && entry.paysInParts(callOf(match, type).view()))
-    setParts(match, kExactParts);
+static void setParts(Match &match, FunctionType type, int64_t parts) {
+  auto i64 = IntegerType::get(type.getContext(), 64);
+  match.config.set(rt::kBf16Parts, IntegerAttr::get(i64, parts));
+}
+
+/// Has floats rounded, if `parts` says so and the entry can.
+static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
+                         FunctionType type, int64_t parts) {
+  if (parts != kRounded || entry.roundedBound <= 0)
+    return;
+  Match rounded = match;
+  setParts(rounded, type, kRounded);
+  std::string why;
+  if (entry.isSupported(callOf(rounded, type).view(), why))
+    match = std::move(rounded);
+}
+
+/// "winograd", "direct in 3 parts".
+static std::string nameOf(const Match &match) {
+  auto algorithm =
+      dyn_cast_or_null<StringAttr>(match.config.get(kAlgorithm));
+  std::string name = algorithm ? algorithm.getValue().str() : "direct";
+  auto parts =
+      dyn_cast_or_null<IntegerAttr>(match.config.get(rt::kBf16Parts));
+  if (parts && parts.getInt() == kExactParts)
+    name += " in 3 parts";
+  return name;
 }
 
 void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                                    FunctionType type, int64_t parts) {
   const Match plain = match;
-  allowParts(match, entry, type, parts);
-  if (entry.algorithms.empty() || !entry.cost)
+  roundIfAsked(match, entry, type, parts);
+  if (!entry.cost)
     return;
   std::vector<Match> candidates{match};
   std::vector<tuning::Call> calls{callOf(match, type)};
@@ -42,7 +53,7 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
     Match candidate = plain;
     candidate.config.set(
         kAlgorithm, StringAttr::get(type.getContext(), StringRef(algorithm)));
-    allowParts(candidate, entry, type, parts);
+    roundIfAsked(candidate, entry, type, parts);
     tuning::Call call = callOf(candidate, type);
     std::string why;
     if (!entry.isSupported(call.view(), why))
@@ -50,18 +61,30 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
     candidates.push_back(std::move(candidate));
     calls.push_back(std::move(call));
   }
+  // What tiles reach differs too much from one machine to the next, and from
+  // one moment to the next where others use them, for a model.
+  const size_t modelled = candidates.size();
+  if (parts != kRounded && entry.paysInParts && isTuned(*type.getContext()))
+    for (size_t i = 0; i < modelled; ++i)
+      if (entry.paysInParts(calls[i].view())) {
+        Match candidate = candidates[i];
+        setParts(candidate, type, kExactParts);
+        calls.push_back(callOf(candidate, type));
+        candidates.push_back(std::move(candidate));
+      }
   if (calls.size() == 1)
     return;
   CallTimes times = timesOf(*type.getContext(), calls);
+  const size_t count = times.isMeasured ? calls.size() : modelled;
+  if (count == 1)
+    return;
   size_t best = 0;
   std::string note = times.isMeasured ? ", measured:" : ", modelled:";
-  for (auto [i, time] : llvm::enumerate(times.nanoseconds)) {
+  for (size_t i = 0; i < count; ++i) {
     if (times.costs[i] < times.costs[best])
       best = i;
-    auto name = candidates[i].config.get(kAlgorithm);
     note += llvm::formatv("{0} {1} {2:F1} us", i ? "," : "",
-                          name ? cast<StringAttr>(name).getValue() : "direct",
-                          time / 1e3);
+                          nameOf(candidates[i]), times.nanoseconds[i] / 1e3);
   }
   match = std::move(candidates[best]);
   match.note += note;

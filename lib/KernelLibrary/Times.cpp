@@ -43,6 +43,16 @@ void dlc::library::setTuner(MLIRContext &context, tuning::Tuner *tuner) {
   graph->getRegisteredInterface<TunerOfContext>()->tuner = tuner;
 }
 
+static tuning::Tuner *tunerOf(MLIRContext &context) {
+  auto *graph = context.getLoadedDialect<graph::GraphDialect>();
+  auto *own = graph ? graph->getRegisteredInterface<TunerOfContext>() : nullptr;
+  return own ? own->tuner : nullptr;
+}
+
+bool dlc::library::isTuned(MLIRContext &context) {
+  return tunerOf(context) != nullptr;
+}
+
 /// Parts of a hundred by which measurements of one call differ.
 static constexpr uint64_t kNoise = 3;
 
@@ -53,11 +63,10 @@ CallTimes dlc::library::timesOf(MLIRContext &context,
     modelled.nanoseconds.push_back(
         rt::nanosecondsOf(call.entry->cost(call.view())));
   modelled.costs = modelled.nanoseconds;
-  auto *graph = context.getLoadedDialect<graph::GraphDialect>();
-  auto *own = graph ? graph->getRegisteredInterface<TunerOfContext>() : nullptr;
-  if (!own || !own->tuner)
+  tuning::Tuner *tuner = tunerOf(context);
+  if (!tuner)
     return modelled;
-  auto times = own->tuner->timesOf(calls);
+  auto times = tuner->timesOf(calls);
   if (!times)
     return modelled;
   CallTimes measured{*times, /*isMeasured=*/true, std::move(*times)};

@@ -88,14 +88,17 @@ inline constexpr int64_t kExactParts = 3, kRounded = 1;
 /// Adds to the configuration of a call of `type` whose packable operands are
 /// packed the fastest algorithm (timesOf), if that is not the first, and to the
 /// note what the others would take. With kRounded `parts` each rounds floats to
-/// one bfloat16 (rt::kBf16Parts) if the entry can; without, each may split them
-/// into kExactParts where the entry says that this pays.
+/// one bfloat16 (rt::kBf16Parts) if the entry can; without, where times are
+/// measured, each may also split them into kExactParts.
 void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                      mlir::FunctionType type, int64_t parts = kExactParts);
 
 /// Has times of calls measured in what is compiled in `context`; null: modelled
 /// again. The tuner lives until then.
 void setTuner(mlir::MLIRContext &context, tuning::Tuner *tuner);
+
+/// Whether there is a tuner.
+bool isTuned(mlir::MLIRContext &context);
 
 /// Nanoseconds of calls.
 struct CallTimes {

@@ -53,7 +53,7 @@ static bool packsFiniteOf(const KernelCall &call, size_t operand) {
 }
 
 template <auto paysInParts> static bool paysInPartsOf(const KernelCall &call) {
-  return paysInParts(LogicalCall(call).view());
+  return canRun(Isa::AMX) && paysInParts(LogicalCall(call).view());
 }
 
 template <auto cost> static KernelCost costOf(const KernelCall &call) {

@@ -109,8 +109,8 @@ struct LibraryEntry {
   /// Bytes of memory, of any content, that the call wants as a last output, a
   /// vector of bytes. Null when no call wants any.
   size_t (*workspaceBytes)(const KernelCall &call) = nullptr;
-  /// Whether some machine computes the call faster in parts of bfloat16, which
-  /// the attribute kBf16Parts allows. Null when none does.
+  /// Whether this machine may compute the call faster in parts of bfloat16,
+  /// which the attribute kBf16Parts allows. Null when none does.
   bool (*paysInParts)(const KernelCall &call) = nullptr;
   /// The model of a supported call's cost. Null when there is none.
   KernelCost (*cost)(const KernelCall &call) = nullptr;
