@@ -31,11 +31,9 @@ static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
 
 /// "winograd", "direct in 3 parts".
 static std::string nameOf(const Match &match) {
-  auto algorithm =
-      dyn_cast_or_null<StringAttr>(match.config.get(kAlgorithm));
+  auto algorithm = dyn_cast_or_null<StringAttr>(match.config.get(kAlgorithm));
   std::string name = algorithm ? algorithm.getValue().str() : "direct";
-  auto parts =
-      dyn_cast_or_null<IntegerAttr>(match.config.get(rt::kBf16Parts));
+  auto parts = dyn_cast_or_null<IntegerAttr>(match.config.get(rt::kBf16Parts));
   if (parts && parts.getInt() == kExactParts)
     name += " in 3 parts";
   return name;

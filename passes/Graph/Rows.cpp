@@ -65,7 +65,7 @@ public:
     for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
       const bool isRows = own != known.end() && own->second.dim == dim;
       if (const Index *index = indexOf(coordinate))
-        checkIndex(*index, isRows ? own->second.each : 0);
+        checkIndex(*index, isRows ? own->second : kShared);
       else
         isApart &= !isRows;
     }
@@ -98,9 +98,9 @@ public:
   }
 
 private:
-  /// Of rows, `each` for every example, those of this one; without, the same
-  /// for all.
-  void checkIndex(const Index &index, int64_t each);
+  /// Of rows, those of this example; of kShared, the same for all.
+  void checkIndex(const Index &index, const Rows &rows);
+  static constexpr Rows kShared = {};
 
   Value placeholder(Value tensor) {
     return placeholderOf(builder, loc, tensor);
@@ -132,35 +132,42 @@ struct ResultLoops {
 
 } // namespace
 
-void RowReader::checkIndex(const Index &index, int64_t each) {
-  if (index.coefficients.front() != each) {
+void RowReader::checkIndex(const Index &index, const Rows &rows) {
+  if (index.coefficients.front() != rows.each) {
     isApart = false;
     return;
   }
-  if (each == 0)
+  if (rows == kShared)
     return;
   Index inside = index;
   inside.coefficients.front() = 0;
+  if (rows.runs > 1) { // Any of them.
+    const int64_t run = rows.each * loops.extents.front();
+    for (int64_t &coefficient : inside.coefficients)
+      coefficient = coefficient % run == 0 ? 0 : coefficient;
+    inside.constant = llvm::mod(inside.constant, run);
+  }
   auto [low, high] = rangeOf(inside);
-  isApart &= low >= 0 && high < each;
+  isApart &= low >= 0 && high < rows.each;
 }
 
 void RowReader::check(Value tensor, ArrayRef<Index> position) {
   auto own = known.find(tensor);
   for (auto [dim, index] : llvm::enumerate(position)) {
     const bool isRows = own != known.end() && own->second.dim == dim;
-    checkIndex(index, isRows ? own->second.each : 0);
+    checkIndex(index, isRows ? own->second : kShared);
   }
 }
 
 /// One loop over examples, one for each dimension of more than one element, of
-/// which that of `rows` goes over those of one example, and one for each that
-/// is folded.
+/// which that of `rows` goes over those of one example in a run, one for each
+/// that is folded, and one over runs.
 static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
                              ArrayRef<int64_t> folded) {
   ResultLoops result;
   auto &extents = result.loops.extents;
-  extents.push_back(type.getDimSize(rows.dim) / rows.each);
+  const int64_t run = rows.runOf(type.getDimSize(rows.dim));
+  extents.push_back(run / rows.each);
   SmallVector<int> loopOf;
   auto addLoop = [&](int64_t extent) {
     loopOf.push_back(extent == 1 ? -1 : static_cast<int>(extents.size()));
@@ -170,15 +177,17 @@ static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
   for (auto [dim, extent] : llvm::enumerate(type.getShape()))
     addLoop(dim == rows.dim ? rows.each : extent);
   llvm::for_each(folded, addLoop);
+  addLoop(rows.runs);
   auto toIndex = [&](int loop) {
     return loop < 0 ? Index::number(result.loops, 0)
                     : Index::loop(result.loops, loop);
   };
   const auto rank = static_cast<size_t>(type.getRank());
-  for (auto [i, loop] : llvm::enumerate(loopOf))
+  for (auto [i, loop] : llvm::enumerate(ArrayRef(loopOf).drop_back()))
     (i < rank ? result.at : result.folded).push_back(toIndex(loop));
-  result.at[rows.dim] =
-      result.at[rows.dim] + Index::loop(result.loops, 0) * rows.each;
+  result.at[rows.dim] = result.at[rows.dim] +
+                        Index::loop(result.loops, 0) * rows.each +
+                        toIndex(loopOf.back()) * run;
   return result;
 }
 
@@ -302,7 +311,7 @@ bool RowFinder::findByDims(Operation *op, const BatchDims &dims) {
     std::optional<Rows> own = rowsOf(operand);
     const int dim = i < dims.operands.size() ? dims.operands[i] : -1;
     const bool isThere =
-        own && static_cast<int>(own->dim) == dim && own->each == 1;
+        own && *own == Rows{static_cast<unsigned>(std::max(dim, 0)), 1};
     if (!isa<NoneType>(operand.getType()) &&
         (dim < 0 ? own.has_value() : !isThere))
       return false;
@@ -336,7 +345,7 @@ bool RowFinder::findByRule(Operation *op) {
   }
   RankedTensorType type = typeOf(op->getResult(0));
   if (!common || type.getRank() == 0 ||
-      type.getDimSize(0) != common->each * count)
+      common->runOf(type.getDimSize(0)) != common->each * count)
     return false;
   return add(op->getResult(0), *common);
 }
@@ -355,18 +364,28 @@ bool RowFinder::findByForm(Operation *op) {
   });
 }
 
-/// The rows may be in any dimension that has as many elements for each.
+/// The rows may be in any dimension that has as many elements for each, in one
+/// run or in several.
 bool RowFinder::findByForm(OpResult result) {
   RankedTensorType type = typeOf(result);
-  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-    if (extent == 0 || extent % count != 0)
-      continue;
-    const Rows rows{static_cast<unsigned>(dim), extent / count};
-    // One example alone meets no other.
-    if (isCandidate(rows) &&
-        (count == 1 || keepsApart(result, rows, known, sized, knowledge)))
-      return add(result, rows);
-  }
+  // One example alone meets no other.
+  auto isFound = [&](const Rows &rows) {
+    return isCandidate(rows) &&
+           (count == 1 || keepsApart(result, rows, known, sized, knowledge));
+  };
+  constexpr int64_t mostRuns = 4096;
+  for (const bool isInRuns : {false, true})
+    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+      if (extent == 0 || extent % count != 0)
+        continue;
+      const int64_t all = extent / count;
+      const auto place = static_cast<unsigned>(dim);
+      const int64_t last = isInRuns ? std::min(all, mostRuns) : 1;
+      for (int64_t runs = isInRuns ? 2 : 1; runs <= last; ++runs)
+        if (const Rows rows{place, all / runs, runs};
+            all % runs == 0 && isFound(rows))
+          return add(result, rows);
+    }
   return false;
 }
 
@@ -508,7 +527,7 @@ static void describe(Value value, const std::optional<Rows> &rows,
   RankedTensorType type = typeOf(value);
   for (auto [dim, extent] : llvm::enumerate(type.getShape()))
     if (rows && rows->dim == dim)
-      os << rows->each << "Nx";
+      os << rows->runs << '*' << rows->each << "Nx";
     else
       os << extent << 'x';
   os << type.getElementType() << ' ';

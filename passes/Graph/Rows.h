@@ -17,12 +17,16 @@
 
 namespace dlc::graph {
 
-/// The elements of example i are those at [i * each, (i + 1) * each) of a
-/// dimension.
+/// The elements of example i of N are those at [i * each, (i + 1) * each) of a
+/// dimension, and, where there are several runs of N * each, those there of
+/// all: a sequence of examples that a reshape made one dimension of.
 struct Rows {
   unsigned dim = 0;
   int64_t each = 0;
+  int64_t runs = 1;
 
+  /// Of `extent` of the dimension, those of all examples in one run.
+  int64_t runOf(int64_t extent) const { return extent / runs; }
   bool operator==(const Rows &other) const = default;
 };
 

@@ -282,7 +282,7 @@ bool SpecializeBatch::specialize() {
     if (!(rows = findRowsFor(count, sized, rows ? &*rows : nullptr)))
       return false;
   if (llvm::any_of(rows->results, [](const std::optional<Rows> &result) {
-        return result && result->dim != 0;
+        return result && (result->dim != 0 || result->runs != 1);
       }))
     return refuse("a result has it elsewhere than in front");
   SymbolTable symbols(getOperation());

@@ -577,7 +577,9 @@ def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
     runs leave to each other.
     Examples are told apart by what elements are computed from: in copies for two
     large primes and for each size, each row of a value is followed to the rows
-    of the operands that it is made of.
+    of the operands that it is made of. Rows of an example follow each other in
+    a dimension, or do in each of several runs of it: a sequence in front of the
+    batch that a reshape made one dimension with it.
     Cost: inference and one walk over operations and the forms of their elements
     for each of these, one copy more for each size.
 
