@@ -61,30 +61,105 @@ static uint32_t orderOf(float value) {
   return bits >> 31 ? ~bits : bits | uint32_t(1) << 31;
 }
 
+/// The float of such a number.
+static float valueOf(uint32_t order) {
+  return std::bit_cast<float>(order >> 31 ? order & INT32_MAX : ~order);
+}
+
+/// The first `k` of the numbers that are added to a buffer.
+class FirstNumbers {
+public:
+  /// `buffer` has room for all that is added, or for twice as many as `k` and
+  /// some more.
+  FirstNumbers(std::span<int64_t> buffer, int64_t k)
+      : buffer(buffer), k(k),
+        capacity(std::min<int64_t>(buffer.size(), 2 * k + 64)) {}
+
+  /// What is greater than that is none of them.
+  int64_t limit() const { return most; }
+  void add(int64_t number) {
+    buffer[count++] = number;
+    if (count < capacity || capacity == k)
+      return;
+    keepFirst();
+    most = buffer[k - 1];
+  }
+  /// Leaves them in front, in order.
+  void finish() {
+    keepFirst();
+    std::ranges::sort(buffer.first(k));
+  }
+
+private:
+  void keepFirst() {
+    std::ranges::nth_element(buffer.first(count), buffer.begin() + (k - 1));
+    count = k;
+  }
+
+  std::span<int64_t> buffer;
+  const int64_t k, capacity;
+  int64_t count = 0, most = INT64_MAX;
+};
+
+/// The same of floats of up to 32 bits. With the index behind it, each is one
+/// number; most are none of the first, which a look at some at a time tells.
+template <typename E>
+static void selectFirstFloats(const TensorView &x, int64_t from, int64_t stride,
+                              int sign, int64_t k, std::span<int64_t> order) {
+  constexpr int64_t block = 16;
+  constexpr int64_t toSigned = INT64_MIN; // Added, keeps the order.
+  const auto extent = static_cast<int64_t>(order.size());
+  const uint32_t flip = sign < 0 ? UINT32_MAX : 0;
+  FirstNumbers first(order, k);
+  float last = valueOf(UINT32_MAX ^ flip); // NaN: nothing is behind it.
+  // Numbers alone are told so; others, and what is like the last one, may be
+  // among the first.
+  auto isBehind = [&](const float *values) {
+    int behind = 0;
+    if (sign < 0)
+      for (int64_t i = 0; i < block; ++i)
+        behind += values[i] < last;
+    else
+      for (int64_t i = 0; i < block; ++i)
+        behind += values[i] > last;
+    return behind == block;
+  };
+  float copies[block];
+  for (int64_t begin = 0; begin < extent; begin += block) {
+    const int64_t count = std::min(extent - begin, block);
+    const float *values = copies;
+    if (std::is_same_v<typename E::Storage, float> && stride == 1)
+      values = static_cast<const float *>(x.data) + from + begin;
+    else
+      for (int64_t i = 0; i < count; ++i)
+        copies[i] = static_cast<float>(
+            loadElement<E>(x.data, from + (begin + i) * stride));
+    if (count == block && isBehind(values))
+      continue;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t key = orderOf(values[i]) ^ flip;
+      const int64_t number =
+          int64_t(uint64_t(key) << 32 | uint64_t(begin + i)) ^ toSigned;
+      if (number <= first.limit())
+        first.add(number);
+    }
+    last = valueOf(
+        static_cast<uint32_t>(uint64_t(first.limit() ^ toSigned) >> 32) ^ flip);
+  }
+  first.finish();
+  for (int64_t &each : order.first(k))
+    each &= UINT32_MAX;
+}
+
 /// The indices of the first `k` of a line in its order, with `sign` that of
 /// compareValues(); of equal elements the lower index comes first.
 template <typename E>
 static void selectFirst(const TensorView &x, int64_t from, int64_t stride,
                         int sign, int64_t k, std::span<int64_t> order) {
-  const auto extent = static_cast<int64_t>(order.size());
   if constexpr (std::is_floating_point_v<typename E::Wide> &&
-                sizeof(typename E::Storage) <= sizeof(float)) {
-    if (extent <= int64_t(UINT32_MAX)) {
-      // With the index behind it, each is one number.
-      for (int64_t i = 0; i < extent; ++i) {
-        const uint32_t own = orderOf(
-            static_cast<float>(loadElement<E>(x.data, from + i * stride)));
-        order[i] =
-            int64_t((uint64_t(sign < 0 ? ~own : own) << 32 | uint64_t(i)) ^
-                    uint64_t(1) << 63);
-      }
-      std::ranges::nth_element(order, order.begin() + (k - 1));
-      std::ranges::sort(order.first(k));
-      for (int64_t &each : order.first(k))
-        each &= UINT32_MAX;
-      return;
-    }
-  }
+                sizeof(typename E::Storage) <= sizeof(float))
+    if (order.size() <= size_t(UINT32_MAX))
+      return selectFirstFloats<E>(x, from, stride, sign, k, order);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::partial_sort(
       order, order.begin() + k, [&](int64_t a, int64_t b) {

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 using namespace dlc::rt;
 using namespace dlc::rt::ref::test;
 
@@ -28,6 +32,52 @@ TEST(Select, TopK) {
   EXPECT_EQ(
       evaluated("top_k", {i64({2}, {INT64_MAX, INT64_MAX - 1}), scalar(1)}),
       "1xi64 9223372036854775807; 1xi64 0");
+}
+
+/// Many elements, of which most are none of the first: equal ones, NaNs and
+/// zeros of both signs among them.
+TEST(Select, TopKOfMany) {
+  std::mt19937 random(7);
+  const float some[] = {kNaN, kInf, -kInf, 0.0f, -0.0f, 1, 2, -3};
+  for (int64_t extent : {1, 15, 16, 17, 64, 500, 3000})
+    for (bool isOfFew : {false, true}) {
+      std::vector<double> values(extent);
+      for (double &value : values)
+        value = isOfFew || random() % 64 == 0
+                    ? some[random() % std::size(some)]
+                    : static_cast<float>(random() % 100000) - 5e4f;
+      for (int largest : {0, 1}) {
+        std::vector<int64_t> order(extent);
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+          const double x = values[largest ? b : a], y = values[largest ? a : b];
+          return y != y ? x == x : x < y;
+        });
+        for (int64_t k : {int64_t{1}, int64_t{7}, int64_t{100}, extent}) {
+          if (k > extent)
+            continue;
+          std::string expected;
+          for (int64_t i = 0; i < k; ++i)
+            expected += " " + std::to_string(order[i]);
+          // A line, and one of two that lie in each other.
+          const std::string line =
+              evaluated("top_k", {f32({extent}, values), scalar(k)},
+                        {{"largest", largest}});
+          EXPECT_EQ(line.substr(line.find("xi64") + 4), expected);
+          std::vector<double> both(2 * extent, 5);
+          for (int64_t i = 0; i < extent; ++i)
+            both[2 * i] = values[i];
+          const std::string lines =
+              evaluated("top_k", {f32({extent, 2}, both), scalar(k)},
+                        {{"largest", largest}, {"axis", 0}});
+          expected.clear();
+          for (int64_t i = 0; i < k; ++i)
+            expected +=
+                " " + std::to_string(order[i]) + " " + std::to_string(i);
+          EXPECT_EQ(lines.substr(lines.find("xi64") + 4), expected);
+        }
+      }
+    }
 }
 
 TEST(Select, TopKRejects) {
