@@ -202,6 +202,9 @@ def compare(name, options, runtime, batch=None, length=None):
     dlc = str(options.dlc)
     hint, tolerance = PRECISIONS[options.precision]
     compile_ = (dlc, "compile", str(model), "--precision", options.precision)
+    if options.tune:
+        compile_ += ("--tune", "--tuning-cache",
+                     str(options.models / "times.txt"))
     if length:
         compile_ += ("--extent", "sequence=" + (options.extent or ",".join(
             map(str, options.length))))
@@ -299,6 +302,10 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--tune", action="store_true",
+                        help="kernels chosen by their times on this machine "
+                             "(models/times.txt), for which the first compile "
+                             "takes longer")
     parser.add_argument("--precision", choices=PRECISIONS, default="fp32",
                         help="of dlc and of OpenVINO; ONNX Runtime has fp32")
     parser.add_argument("--processor-time", action="store_true",

@@ -424,3 +424,54 @@ func.func @main(%x: tensor<?x0xf32>) -> tensor<?x0xf32> {
   %0 = graph.tile %x, %repeats : (tensor<?x0xf32>, tensor<2xi64>) -> tensor<?x0xf32>
   return %0 : tensor<?x0xf32>
 }
+
+// -----
+
+// Sizes that an image is stretched to say what shape it has then, and no more.
+
+// CHECK-LABEL: func.func private @main(tensor<?x2x4x4xf32>) -> tensor<?x2x6x8xf32>
+// CHECK-LABEL: func.func @main_4(
+// CHECK: graph.resize %{{.*}} -> tensor<4x2x6x8xf32>
+// REMARK: specialized{{.*}}Sizes=2
+func.func @main(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x6x8xf32> {
+  %image = graph.constant dense<[6, 8]> : tensor<2xi64>
+  %none = graph.none : none
+  %s = graph.shape %x {end = 2 : i64} : (tensor<?x2x4x4xf32>) -> tensor<2xi64>
+  %sizes = graph.concat %s, %image {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %0 = graph.resize %x, %none, %none, %sizes {mode = "linear"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x6x8xf32>
+  return %0 : tensor<?x2x6x8xf32>
+}
+
+// -----
+
+// Others are computed with.
+
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: @main_4
+// REMARK: resize{{.*}} computes with the size of the batch
+func.func @main(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x?x?xf32> {
+  %image = graph.constant dense<[6, 8]> : tensor<2xi64>
+  %none = graph.none : none
+  %s = graph.shape %x {end = 2 : i64} : (tensor<?x2x4x4xf32>) -> tensor<2xi64>
+  %sizes = graph.concat %s, %image {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %0 = graph.resize %x, %none, %none, %sizes {mode = "linear", keep_aspect_ratio_policy = "not_larger"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x?x?xf32>
+  return %0 : tensor<?x2x?x?xf32>
+}
+
+// -----
+
+// One more row is made of those of several examples.
+
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: @main_4
+// REMARK: does not keep the examples of a batch apart
+func.func @main(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x4x4xf32> {
+  %rest = graph.constant dense<[2, 4, 4]> : tensor<3xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %none = graph.none : none
+  %s = graph.shape %x {end = 1 : i64} : (tensor<?x2x4x4xf32>) -> tensor<1xi64>
+  %n = graph.add %s, %one : tensor<1xi64>
+  %sizes = graph.concat %n, %rest {axis = 0 : i64} : (tensor<1xi64>, tensor<3xi64>) -> tensor<4xi64>
+  %0 = graph.resize %x, %none, %none, %sizes {mode = "linear"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x4x4xf32>
+  return %0 : tensor<?x2x4x4xf32>
+}

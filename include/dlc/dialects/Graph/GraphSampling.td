@@ -49,6 +49,12 @@ def ResizeOp : Graph_Op<"resize", "Opaque", [
       "stretch", "not_larger", "not_smaller"]>,
       "stretch">:$keep_aspect_ratio_policy);
   let results = (outs Graph_NumberTensor:$y);
+  // Stretched to `sizes`, that is all that these say.
+  let methods = [{
+    bool isShapeParameter(unsigned operand) {
+      return operand == 3 && getKeepAspectRatioPolicy() == "stretch";
+    }
+  }];
   let hasCanonicalizer = 1;
 }
 
