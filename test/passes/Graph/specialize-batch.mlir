@@ -475,3 +475,36 @@ func.func @main(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x4x4xf32> {
   %0 = graph.resize %x, %none, %none, %sizes {mode = "linear"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x4x4xf32>
   return %0 : tensor<?x2x4x4xf32>
 }
+
+// -----
+
+// So do repeats: a position for each example.
+
+// CHECK-LABEL: func.func private @main(tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+// CHECK-LABEL: func.func @main_4(
+// REMARK: specialized{{.*}}Sizes=2
+func.func @main(%x: tensor<?x2x4xf32>) -> tensor<?x2x4xf32> {
+  %c = graph.constant dense<[[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]> : tensor<1x2x4xf32>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %n = graph.shape %x {end = 1 : i64} : (tensor<?x2x4xf32>) -> tensor<1xi64>
+  %repeats = graph.concat %n, %one, %one {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %0 = graph.tile %c, %repeats : (tensor<1x2x4xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  %1 = graph.add %x, %0 : (tensor<?x2x4xf32>, tensor<?x?x?xf32>) -> tensor<?x2x4xf32>
+  return %1 : tensor<?x2x4xf32>
+}
+
+// -----
+
+// Examples that are repeated as often as there are some meet.
+
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: @main_4
+// REMARK: is not computed by parts
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x?xf32> {
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %n = graph.shape %x {end = 1 : i64} : (tensor<?x4xf32>) -> tensor<1xi64>
+  %repeats = graph.concat %n, %one {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %0 = graph.tile %x, %repeats : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %1 = graph.relu %0 : tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}

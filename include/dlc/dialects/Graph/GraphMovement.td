@@ -201,6 +201,7 @@ def TileOp : Graph_Op<"tile", "Movement", [
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_I64Tensor:$repeats);
   let results = (outs Graph_Tensor:$y);
+  let methods = "bool isShapeParameter(unsigned operand) { return operand == 1; }";
   let hasFolder = 1;
 }
 
