@@ -62,7 +62,7 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
   // What tiles reach differs too much from one machine to the next, and from
   // one moment to the next where others use them, for a model.
   const size_t modelled = candidates.size();
-  if (parts != kRounded && entry.paysInParts && isTuned(*type.getContext()))
+  if (parts == kExactParts && entry.paysInParts && isTuned(*type.getContext()))
     for (size_t i = 0; i < modelled; ++i)
       if (entry.paysInParts(calls[i].view())) {
         Match candidate = candidates[i];

@@ -182,8 +182,9 @@ static tuning::Call callOfConstants(Match match, Value result,
       });
   auto type = FunctionType::get(context, types, result.getType());
   match.config.append(match.packedConfig);
-  if (choosesAlgorithm)
-    chooseAlgorithm(match, *rt::lookupLibraryEntry(match.entry), type);
+  if (choosesAlgorithm) // In any precision.
+    chooseAlgorithm(match, *rt::lookupLibraryEntry(match.entry), type,
+                    /*parts=*/0);
   return callOf(match, type);
 }
 

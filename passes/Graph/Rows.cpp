@@ -42,9 +42,10 @@ class RowReader : public ElementReader {
 public:
   /// With `numbers`, where what is read are places to load from.
   RowReader(OpBuilder builder, Location loc, Loops loops,
-            const RowsOfValues &known, NumberReader *numbers)
+            const RowsOfValues &known, function_ref<bool(Value)> isOfNumbers,
+            NumberReader *numbers)
       : ElementReader(builder, loc, std::move(loops)), known(known),
-        numbers(numbers) {}
+        isOfNumbers(isOfNumbers), numbers(numbers) {}
 
   Value read(Value tensor, ArrayRef<Index> position) override {
     Value value = placeholder(tensor);
@@ -67,7 +68,7 @@ public:
       if (const Index *index = indexOf(coordinate))
         checkIndex(*index, isRows ? own->second : kShared);
       else
-        isApart &= !isRows;
+        isApart &= !isRows && !isOfNumbers(tensor);
     }
     return placeholder(tensor);
   }
@@ -118,6 +119,7 @@ private:
   }
 
   const RowsOfValues &known;
+  function_ref<bool(Value)> isOfNumbers;
   NumberReader *numbers;
   SmallVector<std::pair<Value, Index>> made;        ///< Positions as values.
   SmallVector<std::pair<Value, Index>> numbersRead; ///< Numbers as values.
@@ -194,8 +196,9 @@ static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
 /// Whether the rows `rows` of `result` are each computed from those of their
 /// own examples. Loops are cut where forms of elements differ.
 static bool keepsApart(OpResult result, const Rows &rows,
-                       const RowsOfValues &known, const SizedValues &sized,
-                       const Knowledge &knowledge) {
+                       const RowsOfValues &known,
+                       function_ref<bool(Value)> isOfNumbers,
+                       const SizedValues &sized, const Knowledge &knowledge) {
   constexpr size_t mostParts = 256;
   Operation *op = result.getOwner();
   SmallVector<int64_t> folded;
@@ -215,7 +218,7 @@ static bool keepsApart(OpResult result, const Rows &rows,
         builder, op->getLoc(), at.loops,
         [&](Value each) { return knowledge.elementsOf(each); },
         [&](Value each) { return sized.all.contains(each); });
-    RowReader reader(builder, op->getLoc(), at.loops, known,
+    RowReader reader(builder, op->getLoc(), at.loops, known, isOfNumbers,
                      isa<IndexedOpInterface>(op) ? &numbers : nullptr);
     const bool isRead =
         readElement(reader, result, at.at, at.folded) != nullptr;
@@ -238,6 +241,9 @@ static bool keepsApart(OpResult result, const Rows &rows,
 //===----------------------------------------------------------------------===//
 // A function
 //===----------------------------------------------------------------------===//
+
+/// Smaller batches are no probes.
+static constexpr int64_t kLeastProbe = 1'000'000;
 
 namespace {
 
@@ -283,6 +289,7 @@ private:
   void findNumbered(Operation *op, bool isOfNumbers);
   void checkQuotients(Operation *op);
   bool isWhole(DivOp op);
+  bool cutsOthers(SliceOp op);
   bool isLinearValue(Value value) const {
     return sized.linear.contains(value) ||
            (sized.divided.contains(value) && !notWhole.contains(value));
@@ -368,10 +375,14 @@ bool RowFinder::findByForm(Operation *op) {
 /// run or in several.
 bool RowFinder::findByForm(OpResult result) {
   RankedTensorType type = typeOf(result);
+  auto isOfNumbers = [&](Value value) {
+    return numbered.contains(value) || ofNumbers.contains(value);
+  };
   // One example alone meets no other.
   auto isFound = [&](const Rows &rows) {
     return isCandidate(rows) &&
-           (count == 1 || keepsApart(result, rows, known, sized, knowledge));
+           (count == 1 ||
+            keepsApart(result, rows, known, isOfNumbers, sized, knowledge));
   };
   constexpr int64_t mostRuns = 4096;
   for (const bool isInRuns : {false, true})
@@ -394,8 +405,7 @@ bool RowFinder::findByForm(OpResult result) {
 /// divisor. A probe, which is far larger than what models add, tells both; that
 /// the other one tells the same is for the caller to see.
 bool RowFinder::isWhole(DivOp op) {
-  constexpr int64_t least = 1'000'000; // Smaller ones are no probes.
-  if (count < least)
+  if (count < kLeastProbe)
     return true;
   const PartialInts *dividend = knowledge.intsOf(op.getA());
   const PartialInts *divisor = knowledge.intsOf(op.getB());
@@ -412,6 +422,34 @@ bool RowFinder::isWhole(DivOp op) {
     dividends += std::to_string(factor) + "N" + std::to_string(added) + " ";
   }
   return true;
+}
+
+/// Whether the size of the batch says where an extent that has nothing of it is
+/// cut: what is left is not linear in the size, but none, or all, of a probe.
+bool RowFinder::cutsOthers(SliceOp op) {
+  if (count < kLeastProbe)
+    return false;
+  const PartialInts *axes = knowledge.intsOf(op.getAxes());
+  for (Value ends : {op.getStarts(), op.getEnds()}) {
+    const PartialInts *ints = knowledge.intsOf(ends);
+    if (!sized.all.contains(ends))
+      continue;
+    if (!ints || (!axes && !isa<NoneType>(op.getAxes().getType())))
+      return true;
+    for (auto [i, end] : llvm::enumerate(*ints)) {
+      std::optional<int64_t> axis =
+          axes ? (*axes)[i] : std::optional<int64_t>(i);
+      if (!end || !axis)
+        return true;
+      RankedTensorType type = typeOf(op.getX());
+      const bool isOfSize = std::abs(*end) >= kLeastProbe / 2 &&
+                            std::abs(*end) < INT32_MAX - 1; // No "to the end".
+      if (isOfSize &&
+          type.getDimSize(wrapAxis(*axis, type.getRank())) < kLeastProbe / 2)
+        return true;
+    }
+  }
+  return false;
 }
 
 void RowFinder::checkQuotients(Operation *op) {
@@ -490,6 +528,8 @@ bool RowFinder::visit(Operation *op) {
   }
   if (isOfRows && takesSize)
     return refuse(op, "computes with the size of the batch");
+  if (auto slice = dyn_cast<SliceOp>(op); slice && cutsOthers(slice))
+    return refuse(op, "cuts other extents at the size of the batch");
   if (isOfNumbers && isShared) // Nothing of an example.
     isOfRows = false;
   if (!isOfRows && !isShapedBySize) {
@@ -567,12 +607,24 @@ dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
   return found;
 }
 
+/// Whether numbers of this type hold sizes and their sums as they are.
+static bool holdsSizes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() || element.isF64() || element.isInteger(32) ||
+         element.isInteger(64);
+}
+
 /// Whether `op`, of which operands that are no parameters are linear in the
 /// size of the batch or known, is linear, too: it moves numbers, adds them, or
-/// multiplies them with such that are known.
+/// multiplies them with such that are known. What rounds or wraps is not.
 static bool isLinear(Operation *op, const SizedValues &sized,
                      function_ref<bool(Value)> isLinearValue) {
-  if (!isa<ShapeValueOpInterface>(op))
+  if (!isa<ShapeValueOpInterface>(op) ||
+      !llvm::all_of(op->getResultTypes(), holdsSizes))
+    return false;
+  if (auto cast = dyn_cast<CastOp>(op);
+      cast && isa<FloatType>(getElementTypeOrSelf(cast.getX().getType())) &&
+      !isa<FloatType>(getElementTypeOrSelf(cast.getY().getType())))
     return false;
   unsigned count = 0;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -585,16 +637,43 @@ static bool isLinear(Operation *op, const SizedValues &sized,
   return count < 2 || !isa<MulOp>(op);
 }
 
+/// Whether `value` has nothing but extents and numbers that are known: what
+/// moves them makes no others.
+static bool hasExtents(Value value, Knowledge &knowledge) {
+  constexpr unsigned mostOperations = 64;
+  SmallVector<Value> todo{value};
+  for (unsigned count = 0; !todo.empty(); ++count) {
+    Value each = todo.pop_back_val();
+    if (knowledge.elementsOf(each))
+      continue;
+    Operation *op = each.getDefiningOp();
+    if (!op || count == mostOperations)
+      return false;
+    if (isa<ShapeOp, SizeOp>(op))
+      continue;
+    if (!isa<ShapeValueOpInterface>(op) || isa<AddOp, SubOp, MulOp, DivOp>(op))
+      return false;
+    for (OpOperand &operand : op->getOpOperands())
+      if (!isParameter(operand))
+        todo.push_back(operand.get());
+  }
+  return true;
+}
+
 /// A comparison of extents with -1, which none is: exporters guard with it.
 static bool isGuard(Operation *op, Knowledge &knowledge) {
-  return isa<EqualOp>(op) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) {
-           const PartialInts *ints = knowledge.intsOf(operand);
-           return ints && !ints->empty() &&
-                  llvm::all_of(*ints, [](std::optional<int64_t> each) {
-                    return each == -1;
-                  });
-         });
+  if (!isa<EqualOp>(op))
+    return false;
+  auto isNone = [&](Value operand) {
+    const PartialInts *ints = knowledge.intsOf(operand);
+    return ints && !ints->empty() &&
+           llvm::all_of(*ints,
+                        [](std::optional<int64_t> each) { return each == -1; });
+  };
+  for (unsigned i : {0u, 1u})
+    if (isNone(op->getOperand(i)))
+      return hasExtents(op->getOperand(1 - i), knowledge);
+  return false;
 }
 
 SizedValues dlc::graph::findSized(func::FuncOp function) {
