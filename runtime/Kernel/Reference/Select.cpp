@@ -101,8 +101,8 @@ private:
   int64_t count = 0, most = INT64_MAX;
 };
 
-/// The same of floats of up to 32 bits. With the index behind it, each is one
-/// number; most are none of the first, which a look at some at a time tells.
+/// selectFirst() of floats of up to 32 bits. With the index behind it, each is
+/// one number; most are none of the first, which a look at some at a time tells.
 template <typename E>
 static void selectFirstFloats(const TensorView &x, int64_t from, int64_t stride,
                               int sign, int64_t k, std::span<int64_t> order) {
