@@ -26,13 +26,13 @@ static constexpr int64_t kDivision = 5;
 /// A call of libm for each element of a vector.
 static constexpr int64_t kCall = 300;
 
-/// x^2 and x^3 are products; see expandPow() in Codegen.
-static bool isProduct(math::PowFOp pow) {
+std::optional<double> dlc::analysis::plainExponentOf(math::PowFOp pow) {
   FloatAttr exponent;
   if (!matchPattern(pow.getRhs(), m_Constant(&exponent)))
-    return false;
+    return std::nullopt;
   double value = exponent.getValueAsDouble();
-  return value == 1 || value == 2 || value == 3;
+  bool isPlain = llvm::is_contained({-1.0, 0.5, 1.0, 2.0, 3.0, 4.0}, value);
+  return isPlain ? std::optional(value) : std::nullopt;
 }
 
 /// Functions of f32, from the measured throughput of their polynomials: a
@@ -47,12 +47,20 @@ static int64_t costOfFunction(Operation &op) {
       .Case([](math::SqrtOp) { return kDivision; })
       .Case([](math::RsqrtOp) { return 2 * kDivision; })
       .Case<math::ExpOp, math::Exp2Op>([&](auto) { return polynomial(15); })
+      .Case<math::AcosOp, math::AsinOp, math::AtanOp, math::ExpM1Op,
+            math::SinOp>([&](auto) { return polynomial(20); })
       .Case([&](math::TanhOp) { return polynomial(22); })
+      .Case<math::CosOp, math::CoshOp>([&](auto) { return polynomial(25); })
       .Case([&](math::ErfOp) { return polynomial(25); })
       .Case<math::LogOp, math::Log2Op, math::Log10Op>(
           [&](auto) { return polynomial(30); })
-      .Case([&](math::Log1pOp) { return polynomial(40); })
-      .Case([](math::PowFOp pow) { return isProduct(pow) ? 2 : kCall; })
+      .Case<math::Log1pOp, math::TanOp>([&](auto) { return polynomial(40); })
+      .Case<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::SinhOp>(
+          [&](auto) { return polynomial(50); })
+      .Case([&](math::PowFOp pow) {
+        std::optional<double> exponent = analysis::plainExponentOf(pow);
+        return polynomial(!exponent ? 120 : *exponent < 1 ? kDivision : 2);
+      })
       .Default(kCall);
 }
 

@@ -241,7 +241,9 @@ std::vector<ModelPort> Compilation::State::ports(bool wantInputs) {
                     ? function.getArgAttrOfType<StringAttr>(i, attribute)
                     : function.getResultAttrOfType<StringAttr>(i, attribute);
     result.push_back(
-        {name ? name.str() : std::to_string(i), graph::toTensorType(portType)});
+        {name ? name.str() : std::to_string(i), graph::toTensorType(portType),
+         wantInputs &&
+             function.getArgAttr(i, graph::GraphDialect::kRandomAttr)});
   }
   return result;
 }
@@ -464,6 +466,13 @@ LaunchCounts Compilation::launches() const {
     return tensor && !tensor.hasStaticShape() &&
            tensor.getElementType().isF32();
   };
+  // A few numbers, of shapes or of positions, take no time anywhere.
+  auto isSmall = [](Type type) {
+    constexpr int64_t kFewElements = 4096;
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           tensor.getNumElements() < kFewElements;
+  };
   plan::ProgramOp any = findProgramForAny(*state->module);
   state->module->walk([&](plan::LaunchOp launch) {
     if (any && any->isAncestor(launch))
@@ -473,9 +482,12 @@ LaunchCounts Compilation::launches() const {
     StringRef entry = library ? library.getEntry() : "";
     if (!entry.consume_front("reference."))
       return;
-    bool isOfShapes =
-        rt::lookupEntryOfOperation(entry.str()) &&
-        llvm::any_of(library.getFunctionType().getResults(), isDynamicFloat);
+    mlir::FunctionType type = library.getFunctionType();
+    if (llvm::all_of(type.getInputs(), isSmall) &&
+        llvm::all_of(type.getResults(), isSmall))
+      return;
+    bool isOfShapes = rt::lookupEntryOfOperation(entry.str()) &&
+                      llvm::any_of(type.getResults(), isDynamicFloat);
     ++(isOfShapes ? counts.byLibraryOfShapes
                   : counts.byReferenceKernel)[entry.str()];
   });
@@ -541,6 +553,7 @@ LogicalResult Compilation::import(const std::string &path) {
                                          importOptions(state->options));
   }
   return success(state->module && succeeded(state->checkImport()) &&
+                 succeeded(state->checkRanks()) &&
                  succeeded(state->checkGroups()));
 }
 
@@ -571,6 +584,7 @@ LogicalResult Compilation::importOnnx(StringRef bytes,
   state->module = onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
                                          importOptions(state->options));
   return success(state->module && succeeded(state->checkImport()) &&
+                 succeeded(state->checkRanks()) &&
                  succeeded(state->checkGroups()));
 }
 
@@ -595,6 +609,25 @@ LogicalResult Compilation::State::checkImport() {
   inputs = ports(true);
   outputs = ports(false);
   return success();
+}
+
+/// Models may leave the shape of an input out, but no program can.
+LogicalResult Compilation::State::checkRanks() {
+  LogicalResult result = success();
+  auto main = cast<func::FuncOp>(module->lookupSymbol("main"));
+  for (BlockArgument argument : main.getArguments()) {
+    auto name = main.getArgAttrOfType<StringAttr>(
+        argument.getArgNumber(), graph::GraphDialect::kNameAttr);
+    if (!name || isa<RankedTensorType>(argument.getType()))
+      continue;
+    auto error = emitError(module->getLoc())
+                 << "expected the shape of input '" << name.getValue()
+                 << "', which the model does not have";
+    frontend::addAlternative(error,
+                             ("--shape " + name.getValue() + "=...").str());
+    result = failure();
+  }
+  return result;
 }
 
 /// Graph text has shapes of its own, which those asked for may repeat.

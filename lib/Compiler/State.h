@@ -21,6 +21,7 @@ struct Compilation::State {
   explicit State(CompileOptions options);
   void addMessage(mlir::Diagnostic &diagnostic);
   mlir::LogicalResult checkImport();
+  mlir::LogicalResult checkRanks();
   mlir::LogicalResult checkShapes(const std::string &path);
   void noteGroups();
   mlir::LogicalResult checkGroups();

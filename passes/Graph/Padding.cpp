@@ -225,8 +225,9 @@ private:
   PaddingProbes &probes;
   const int64_t size;
   std::string &why;
-  SizedValues sized;    ///< In `probes.own`.
-  SizedValues ofOthers; ///< Numbers of other extents, of the function.
+  Operation *visited = nullptr; ///< Of the function.
+  SizedValues sized;            ///< In `probes.own`.
+  SizedValues ofOthers;         ///< Numbers of other extents, of the function.
   PaddingsOfValues known;
   Knowledge knowledge;
   llvm::DenseMap<Value, Value> originals; ///< Of values of `probes.own`.
@@ -320,6 +321,7 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
       isEmpty(result.getType()) || llvm::is_contained(folded, 0))
     return false;
   Block scratch;
+  std::set<double> formula;
   auto numberFor = [&](ElementReader &by, Value tensor,
                        ArrayRef<Index> position) {
     return numberAt(by, tensor, position);
@@ -335,6 +337,9 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
         readElement(reader, result, at.at, at.folded) != nullptr;
     if (!reader.keepsApart() || parts == mostParts)
       return false;
+    for (auto constant : scratch.getOps<arith::ConstantOp>())
+      if (auto real = dyn_cast<FloatAttr>(constant.getValue()))
+        formula.insert(real.getValueAsDouble());
     if (isRead)
       continue;
     std::optional<LoopSplit> split = reader.getSplit();
@@ -349,6 +354,8 @@ bool PaddingFinder::keepsApart(OpResult result, ArrayRef<Padding> paddings) {
                       map(at.outer)});
     }
   }
+  if (!formula.empty())
+    found.formulas[visited].merge(formula);
   return true;
 }
 
@@ -399,17 +406,20 @@ static std::optional<LinearNumbers> linearAlong(const Index &number,
   return numbers;
 }
 
-/// The numbers of a value in one copy, where they are linear along all
-/// dimensions that are not `fixed` (-1).
-std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
-                                                     const Knowledge &ofCopy,
-                                                     Value original,
-                                                     ArrayRef<int64_t> fixed) {
-  Value value = copy.mapping.lookup(original);
-  RankedTensorType type = typeOf(value);
+/// An integer of a tensor in loops over its places.
+struct NumberRead {
+  Index number;
+  SmallVector<Index> position;
+  int64_t low, high; ///< The least and the largest.
+};
+
+/// The integer at any place of `value` that is `fixed` in some dimensions (not
+/// -1); nullopt where it is not linear.
+static std::optional<NumberRead>
+readNumber(Value value, const Knowledge &knowledge, ArrayRef<int64_t> fixed) {
   Loops loops;
   SmallVector<int> loopOf;
-  for (auto [extent, at] : llvm::zip_equal(type.getShape(), fixed)) {
+  for (auto [extent, at] : llvm::zip_equal(typeOf(value).getShape(), fixed)) {
     const bool isLoop = at < 0 && extent != 1;
     loopOf.push_back(isLoop ? static_cast<int>(loops.extents.size()) : -1);
     if (isLoop)
@@ -427,10 +437,12 @@ std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
     builder.setInsertionPointToEnd(&scratch);
     NumberReader reader(
         builder, value.getLoc(), loops,
-        [&](Value each) { return ofCopy.elementsOf(each); },
+        [&](Value each) { return knowledge.elementsOf(each); },
         [](Value) { return false; });
-    if (std::optional<Index> number = reader.numberAt(value, position))
-      return linearAlong(*number, position);
+    if (std::optional<Index> number = reader.numberAt(value, position)) {
+      auto [low, high] = reader.rangeOf(*number);
+      return NumberRead{*number, position, low, high};
+    }
     std::optional<LoopSplit> split = reader.getSplit();
     if (!split || !split->isFactor || cuts == mostCuts)
       return std::nullopt;
@@ -439,6 +451,16 @@ std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
       index = part.at(index);
     loops = part.loops;
   }
+}
+
+/// The numbers of a value in one copy, where they are linear along all
+/// dimensions that are not `fixed` (-1).
+std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
+                                                     const Knowledge &ofCopy,
+                                                     Value original,
+                                                     ArrayRef<int64_t> fixed) {
+  auto found = readNumber(copy.mapping.lookup(original), ofCopy, fixed);
+  return found ? linearAlong(found->number, found->position) : std::nullopt;
 }
 
 /// The same in all copies, but for what are multiples of their sizes.
@@ -768,6 +790,12 @@ bool PaddingFinder::findBackwards(Operation *op, ArrayRef<unsigned> varying) {
   };
   if (paddings.size() != varying.size() || !llvm::all_of(paddings, isOf))
     return false;
+  // Behind a place that comes several times there is padding between.
+  if (llvm::any_of(paddings, [&](const Padding &each) {
+        return typeOf(op->getOperand(0)).getDimSize(each.dim) !=
+               size * each.inner;
+      }))
+    return false;
   Paddings &own = known[op->getResult(0)] = paddings;
   for (Padding &each : own)
     each.filled = {};
@@ -814,6 +842,7 @@ bool PaddingFinder::findByBatch(Operation *op,
 }
 
 bool PaddingFinder::visit(Operation *original) {
+  visited = original;
   Operation *op = probes.own.mapping.lookup(original);
   if (isa<ConstantOp, NoneOp>(op))
     return true;
@@ -965,6 +994,35 @@ bool PaddingFinder::run(func::FuncOp function,
     }
   }
   return true;
+}
+
+std::optional<OutsideIndex>
+dlc::graph::findOutsideIndex(func::FuncOp function) {
+  Knowledge knowledge;
+  for (Operation &op : function.getBody().front()) {
+    knowledge.learn(&op);
+    auto indexed = dyn_cast<IndexedOpInterface>(op);
+    if (!indexed || indexed.isInBounds() || !hasStaticTypes(&op))
+      continue;
+    Value indices = indexed.getIndicesOperand().get();
+    RankedTensorType type = typeOf(indices);
+    auto extents = indexed.getIndexedExtents();
+    if (!extents || isa<BlockArgument>(indices) ||
+        llvm::is_contained(type.getShape(), 0))
+      continue;
+    // Where there are several extents, the last dimension is that of them.
+    for (auto [i, extent] : llvm::enumerate(*extents)) {
+      SmallVector<int64_t> fixed(type.getRank(), -1);
+      if (extents->size() > 1)
+        fixed.back() = static_cast<int64_t>(i);
+      auto read = readNumber(indices, knowledge, fixed);
+      if (read && read->high >= extent)
+        return OutsideIndex{&op, read->high, extent};
+      if (read && read->low < -extent)
+        return OutsideIndex{&op, read->low, extent};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<FoundPadding>

@@ -10,7 +10,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,9 @@ struct FoundPadding {
   std::vector<PaddingMask> masks;
   /// Of each result, the dimensions that are the extent.
   llvm::SmallVector<llvm::SmallVector<unsigned>> results;
+  /// The numbers that elements of operations are computed with: where they
+  /// differ by the size, there is no formula for all.
+  std::map<mlir::Operation *, std::set<double>> formulas;
 
   bool operator==(const FoundPadding &other) const = default;
 };
@@ -65,6 +70,16 @@ std::optional<FoundPadding>
 findPadding(mlir::func::FuncOp function, PaddingProbes &probes,
             llvm::ArrayRef<std::pair<unsigned, unsigned>> places,
             std::string &why);
+
+/// An operation of a function with known shapes that cannot run.
+struct OutsideIndex {
+  mlir::Operation *op;
+  int64_t index, extent;
+};
+
+/// Finds an index that follows from shapes alone, as the number of a place
+/// does, and is not one of what it points into.
+std::optional<OutsideIndex> findOutsideIndex(mlir::func::FuncOp function);
 
 } // namespace dlc::graph
 

@@ -733,8 +733,10 @@ SizedValues dlc::graph::findDiffering(
       const bool isLinear = open.linear.contains(result);
       if (!isSized || !open.all.contains(result))
         continue;
+      // Floats that are the same for two sizes may be rounded to that.
       ElementsAttr elements = one(result);
-      if (isLinear && elements && elements == other(result))
+      if (isLinear && elements && !isa<FloatType>(elements.getElementType()) &&
+          elements == other(result))
         continue;
       found.all.insert(result);
       if (isLinear)

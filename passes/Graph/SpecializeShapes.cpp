@@ -78,15 +78,20 @@ private:
                               Misfit &why);
   LogicalResult addParts(std::vector<Part> &parts);
   LogicalResult infer(func::FuncOp function);
+  bool isOutside(func::FuncOp function);
   std::optional<FunctionCopy> copyFor(const Part &part, const Extent &extent,
-                                      int64_t size,
+                                      int64_t size, ArrayRef<int64_t> probes,
                                       std::optional<int64_t> others = {});
   SmallVector<int64_t> findSmaller(ArrayRef<Part> parts, const Part &part,
                                    const Extent &extent);
   std::optional<FoundPadding> findPaddingOf(const Part &part,
-                                            const Extent &extent,
-                                            ArrayRef<int64_t> sizes,
+                                            const Extent &extent, int64_t size,
+                                            ArrayRef<int64_t> smaller,
+                                            ArrayRef<int64_t> others,
                                             std::string &why);
+  bool isSoFor(const Part &part, const Extent &extent,
+               ArrayRef<int64_t> smaller, const FoundPadding &found,
+               std::string &why);
   bool padExtent(ArrayRef<Part> parts, Extent &extent,
                  std::vector<FoundPadding> &found, std::string &why);
   void addMask(const Part &part, Value size, int64_t extent,
@@ -237,6 +242,33 @@ LogicalResult SpecializeShapes::infer(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
+/// Whether an index that follows from sizes alone is none, which this says; of
+/// what stays open there is one.
+bool SpecializeShapes::isOutside(func::FuncOp function) {
+  OwningOpRef<func::FuncOp> probe = function.clone();
+  for (BlockArgument argument : probe->getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    SmallVector<int64_t> shape(type.getShape());
+    std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(1));
+    argument.setType(type.clone(shape));
+  }
+  probe->setType(FunctionType::get(&getContext(),
+                                   probe->getBody().getArgumentTypes(),
+                                   probe->getResultTypes()));
+  nameOpenDims(*probe);
+  if (failed(inferProbe(getOperation(), *probe,
+                        [&](func::FuncOp each) { return infer(each); })))
+    return false;
+  std::optional<OutsideIndex> outside = findOutsideIndex(*probe);
+  if (outside)
+    outside->op->emitError("expected an index in [")
+        << -outside->extent << ", " << outside->extent << "), got "
+        << outside->index;
+  return outside.has_value();
+}
+
 /// The function of combination `number`; nullopt, with the reason in `why`,
 /// where the model cannot have it.
 std::optional<Part>
@@ -254,8 +286,10 @@ SpecializeShapes::addPart(int64_t number, SymbolTable &symbols, Misfit &why) {
     }
     return success(); // Taken.
   });
-  if (succeeded(infer(part.function)))
-    return part;
+  if (succeeded(infer(part.function))) {
+    if (!isOutside(part.function))
+      return part;
+  }
   symbols.erase(part.function);
   return std::nullopt;
 }
@@ -359,10 +393,14 @@ void SpecializeShapes::declare(ArrayRef<Part> parts) {
 /// numbers.
 static constexpr int64_t kProbes[] = {1009, 1013, 1019, 1021};
 
-/// A copy of @main of the sizes of `part`, but for `extent`; with `others`
-/// those of all other extents are that, too.
+/// Others, to which nothing in a model can be large or a multiple.
+static constexpr int64_t kOnes[] = {1, 1, 1, 1}, kFew[] = {2, 3, 5, 7};
+
+/// A copy of @main of the sizes of `part`, but for `extent`, and `probes` for
+/// what stays open; with `others` those of all other extents are that.
 std::optional<FunctionCopy>
 SpecializeShapes::copyFor(const Part &part, const Extent &extent, int64_t size,
+                          ArrayRef<int64_t> probes,
                           std::optional<int64_t> others) {
   FunctionCopy copy;
   copy.function = cast<func::FuncOp>(main->clone(copy.mapping));
@@ -378,15 +416,15 @@ SpecializeShapes::copyFor(const Part &part, const Extent &extent, int64_t size,
   forEachSize(part.number, [&](StringRef, const Extent &other, int64_t own) {
     set(other, own);
   });
-  size_t probes = 0;
   for (const auto &[name, other] : open) {
     if (others)
       set(other, *others);
     if (others || !other.sizes.empty())
       continue;
-    if (probes == std::size(kProbes))
+    if (probes.empty())
       return std::nullopt;
-    set(other, kProbes[probes++]);
+    set(other, probes.front());
+    probes = probes.drop_front();
   }
   set(extent, size);
   function.setType(FunctionType::get(&getContext(),
@@ -423,37 +461,77 @@ SmallVector<int64_t> SpecializeShapes::findSmaller(ArrayRef<Part> parts,
   return sizes;
 }
 
+/// For `extent` of `size`, and those `smaller`, where what stays open are
+/// `others`.
 std::optional<FoundPadding>
 SpecializeShapes::findPaddingOf(const Part &part, const Extent &extent,
-                                ArrayRef<int64_t> sizes, std::string &why) {
+                                int64_t size, ArrayRef<int64_t> smaller,
+                                ArrayRef<int64_t> others, std::string &why) {
   PaddingProbes probes;
   auto add = [&](int64_t size, FunctionCopy &to) {
-    auto copy = copyFor(part, extent, size);
+    auto copy = copyFor(part, extent, size, others);
     if (copy)
       to = std::move(*copy);
     else
       why = "shapes do not fit a size of " + std::to_string(size);
     return copy.has_value();
   };
-  probes.size = sizeIn(part, extent);
-  probes.sizes.assign(sizes.begin(), sizes.end());
-  probes.smaller.resize(sizes.size());
+  probes.size = size;
+  probes.sizes.assign(smaller.begin(), smaller.end());
+  probes.smaller.resize(smaller.size());
   if (!add(probes.size, probes.own))
     return std::nullopt;
-  for (auto [size, copy] : llvm::zip_equal(sizes, probes.smaller))
-    if (!add(size, copy))
+  for (auto [each, copy] : llvm::zip_equal(smaller, probes.smaller))
+    if (!add(each, copy))
       return std::nullopt;
-  auto open = copyFor(part, extent, ShapedType::kDynamic);
-  auto others = copyFor(part, extent, probes.size, ShapedType::kDynamic);
-  if (!open || !others) {
+  auto open = copyFor(part, extent, ShapedType::kDynamic, others);
+  auto any = copyFor(part, extent, size, others, ShapedType::kDynamic);
+  if (!open || !any) {
     why = "shapes do not fit any size";
     return std::nullopt;
   }
   probes.open = std::move(*open);
-  probes.others = std::move(*others);
-  if (auto least = copyFor(part, extent, probes.size, 1))
+  probes.others = std::move(*any);
+  if (auto least = copyFor(part, extent, size, others, 1))
     probes.least = std::move(*least);
   return findPadding(main, probes, extent.places, why);
+}
+
+static bool isPrime(int64_t number) {
+  for (int64_t divisor = 2; divisor * divisor <= number; ++divisor)
+    if (number % divisor == 0)
+      return false;
+  return number > 1;
+}
+
+/// Whether what was found for `part`, and the sizes `smaller` than its own,
+/// does not hold by chance, as where a step of the model is a multiple of a
+/// size: it is the same for two primes, with one of what stays open and with
+/// few.
+bool SpecializeShapes::isSoFor(const Part &part, const Extent &extent,
+                               ArrayRef<int64_t> smaller,
+                               const FoundPadding &found, std::string &why) {
+  SmallVector<int64_t> sizes =
+      llvm::to_vector(llvm::make_filter_range(smaller, isPrime));
+  sizes.resize(2, sizeIn(part, extent));
+  const ArrayRef<int64_t> others[] = {kOnes, kFew};
+  for (auto [size, open] : llvm::zip_equal(sizes, others)) {
+    if (!copyFor(part, extent, size, open))
+      continue; // The model cannot have it.
+    SmallVector<int64_t> below;
+    for (int64_t each : {size - 1, size - 2, size / 2, int64_t(1)})
+      if (each > 0 && each < size && !llvm::is_contained(below, each) &&
+          copyFor(part, extent, each, open))
+        below.push_back(each);
+    if (below.empty())
+      continue;
+    auto again = findPaddingOf(part, extent, size, below, open, why);
+    if (again && *again != found)
+      why = "what it takes differs by the size";
+    if (!again || *again != found)
+      return false;
+  }
+  return true;
 }
 
 /// Finds, for each of `parts`, what it takes to pad `extent`. Results have it
@@ -462,13 +540,15 @@ bool SpecializeShapes::padExtent(ArrayRef<Part> parts, Extent &extent,
                                  std::vector<FoundPadding> &found,
                                  std::string &why) {
   const FoundPadding *like = nullptr;
+  const Part *largest = nullptr;
+  SmallVector<int64_t> belowLargest;
   found.assign(parts.size(), {});
   for (auto [part, own] : llvm::zip_equal(parts, found)) {
-    const SmallVector<int64_t> sizes = findSmaller(parts, part, extent);
+    SmallVector<int64_t> sizes = findSmaller(parts, part, extent);
     if (sizes.empty())
       continue; // There is no size between.
     std::optional<FoundPadding> padding =
-        findPaddingOf(part, extent, sizes, why);
+        findPaddingOf(part, extent, sizeIn(part, extent), sizes, kProbes, why);
     if (!padding)
       return false;
     own = std::move(*padding);
@@ -476,12 +556,22 @@ bool SpecializeShapes::padExtent(ArrayRef<Part> parts, Extent &extent,
       why = "results have it in other dimensions for other sizes";
       return false;
     }
+    if (like && *like != own) {
+      why = "what it takes differs by the size";
+      return false;
+    }
     like = &own;
+    if (!largest || sizeIn(part, extent) > sizeIn(*largest, extent)) {
+      largest = &part;
+      belowLargest = std::move(sizes);
+    }
   }
   if (!like) {
     why = "there are none between";
     return false;
   }
+  if (!isSoFor(*largest, extent, belowLargest, *like, why))
+    return false;
   for (auto [dims, others] : llvm::zip_equal(like->results, paddedResults))
     for (unsigned dim : dims)
       if (dim < others.size() && others[dim] >= 0) {
@@ -619,22 +709,45 @@ bool SpecializeShapes::isWholeByRows(func::FuncOp function) {
   return isMade;
 }
 
-/// Adds parts for the usual sizes that the model can have, and pads them;
-/// false, with nothing added, where smaller sizes cannot be padded.
+/// Adds parts for the usual sizes that the model can have, and for the largest
+/// one, where it cannot have all, and pads them; false, with nothing added,
+/// where smaller sizes cannot be padded.
 bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
   SymbolTable symbols(getOperation());
   SmallVector<int64_t> sizes;
-  for (int64_t size : kUsualSizes) {
+  combinations = 1;
+  auto make = [&](int64_t size) {
     length.sizes.assign({size});
-    combinations = 1;
     Misfit why;
-    std::optional<Part> part = addPart(0, symbols, why);
-    if (!part)
-      continue;
-    part->number = std::ssize(parts);
-    parts.push_back(std::move(*part));
+    return addPart(0, symbols, why);
+  };
+  auto add = [&](int64_t size, Part part) {
+    part.number = std::ssize(parts);
+    parts.push_back(std::move(part));
     sizes.push_back(size);
+  };
+  int64_t misfit = 0; // The least known one.
+  for (int64_t size : kUsualSizes) {
+    if (std::optional<Part> part = make(size)) {
+      add(size, std::move(*part));
+    } else if (!sizes.empty()) {
+      misfit = size;
+      break;
+    }
   }
+  std::optional<Part> last;
+  int64_t limit = sizes.empty() ? 0 : sizes.back();
+  while (misfit - limit > 1) {
+    const int64_t middle = (limit + misfit) / 2;
+    std::optional<Part> part = make(middle);
+    if (part && last)
+      symbols.erase(last->function);
+    (part ? limit : misfit) = middle;
+    if (part)
+      last = std::move(part);
+  }
+  if (last)
+    add(limit, std::move(*last));
   length.sizes = sizes;
   combinations = std::ssize(parts);
   if (combinations > 1 && isWholeByRows(parts.front().function))

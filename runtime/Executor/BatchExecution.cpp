@@ -78,18 +78,25 @@ BatchExecution::create(const Program::State &program,
 Result<int64_t> BatchExecution::countExamples(
     std::span<const std::vector<int64_t>> shapes) const {
   int64_t count = -1;
+  size_t first = 0; // The input that said how many.
   for (size_t i = 0; i != inputRows.size(); ++i) {
     if (inputRows[i].isShared)
       continue;
     const int64_t rows = shapes[program.inputValues[i]][0],
                   each = inputRows[i].shape[0];
     if (each == 0 || rows % each != 0 || (count >= 0 && rows / each != count))
-      return makeError(
-          StatusCode::InvalidArgument,
-          "input '%s': expected %" PRId64
-          " rows for each example of the batch%s, got %" PRId64,
-          program.inputs[i].name.c_str(), each,
-          count < 0 ? "" : (" of " + std::to_string(count)).c_str(), rows);
+      return makeError(StatusCode::InvalidArgument,
+                       "input '%s': expected %" PRId64
+                       " rows for each example of the batch%s, got %" PRId64,
+                       program.inputs[i].name.c_str(), each,
+                       count < 0
+                           ? ""
+                           : (" of " + std::to_string(count) + " that input '" +
+                              program.inputs[first].name + "' has")
+                                 .c_str(),
+                       rows);
+    if (count < 0)
+      first = i;
     count = rows / each;
   }
   return count;
@@ -181,9 +188,10 @@ Status BatchExecution::run(int64_t count, std::span<void *const> addresses) {
     Status status = runOnce(next, addresses);
     done = next.first + next.count;
     if (!status.isOk()) [[unlikely]]
-      return std::move(status).withContext("examples from " +
-                                           std::to_string(next.first) + " to " +
-                                           std::to_string(done - 1));
+      return std::move(status).withContext(
+          next.count == 1 ? "example " + std::to_string(next.first)
+                          : "examples from " + std::to_string(next.first) +
+                                " to " + std::to_string(done - 1));
   }
   return Status::ok();
 }

@@ -143,6 +143,21 @@ struct InputOptions {
   std::string fileOf(const std::string &name) const;
 };
 
+/// Inputs that have neither a value nor, for random ones, a shape: all of them
+/// are said at once.
+class MissingInputs {
+public:
+  /// Whether an input without a value is missing, which this keeps.
+  bool add(const std::string &name, const rt::TensorType &type,
+           const InputOptions &inputs);
+  /// Throws if any is.
+  void check(const ModelOptions &model) const;
+
+private:
+  std::vector<std::string> values, shapes;
+  std::string options; ///< That would say the shapes.
+};
+
 /// A program and where it came from.
 struct LoadedModel {
   rt::AlignedBuffer bytes; ///< What a program compiled here lives in.

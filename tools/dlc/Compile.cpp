@@ -54,7 +54,8 @@ static void printNotes(const Compilation &compilation) {
     const size_t others = compilation.takesOtherShapes();
     const std::string rest =
         others ? "; those above " + std::to_string(compilation.largestSize()) +
-                     " are slow: --extent NAME=... gives other sizes"
+                     " are slow, where the model has them: --extent NAME=... "
+                     "gives other sizes"
                : "";
     std::fprintf(stderr, "note: programs for %zu shapes (%s), %s%s\n",
                  compilation.shapes() - others, open.c_str(),

@@ -115,10 +115,10 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
                     kBadUsage};
   options.batches = model.batchSizes();
   if (options.batches && !areBatches(*options.batches))
-    throw Failure{"expected --batches that ascend from 1 to at most " +
-                      std::to_string(mostBatch) + ", got '" + model.batches +
-                      "'",
-                  kBadUsage};
+    throw Failure{
+        "expected --batches that begin with 1 and ascend to at most " +
+            std::to_string(mostBatch) + ", got '" + model.batches + "'",
+        kBadUsage};
   if (model.keepsAll && options.memoryBudget)
     throw Failure{"expected --memory-budget without --no-recompute", kBadUsage};
   return options;
@@ -172,6 +172,19 @@ static std::vector<std::string> findUnread(const std::string &path,
   return unread;
 }
 
+/// Says before the compiler works what no run of its program would have.
+static void checkInputs(const Compilation &imported,
+                        const ModelOptions &options, const InputOptions &inputs,
+                        const NamedTensors &values) {
+  if (options.heads || !options.extents.empty())
+    return; // Parameters have values, and sizes are chosen later.
+  MissingInputs missing;
+  for (const ModelPort &port : imported.inputs())
+    if (!port.isRandomState && !values.count(port.name))
+      (void)missing.add(port.name, port.type, inputs);
+  missing.check(options);
+}
+
 LoadedModel dlc::tool::compileModel(const ModelOptions &options,
                                     const InputOptions &inputs,
                                     const NamedTensors &values) {
@@ -214,6 +227,7 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
     first = std::make_unique<Compilation>(compile);
     check(first->import(options.path), *first);
   }
+  checkInputs(*first, options, inputs, values);
   loaded.unread = findUnread(options.path, compile, *first, values);
   for (const InitialValue &value : first->initialValues()) {
     HostTensor &tensor = loaded.parameters[value.name];

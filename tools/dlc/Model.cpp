@@ -8,6 +8,7 @@
 #include "dlc/abi/Version.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Half.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include <algorithm>
@@ -338,7 +339,8 @@ HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
 }
 
 void InputOptions::add(Syntax &syntax) {
-  syntax.option("--input", files, "Value of an input, NAME=x.npy; of bf16 as ml_dtypes has it");
+  syntax.option("--input", files,
+                "Value of an input, NAME=x.npy; of bf16 as ml_dtypes has it");
   syntax.option("--inputs", archive, "Values of inputs by name (.npz)");
   syntax.flag("--random", random, "Random values for inputs not given");
   syntax.option("--seed", seed,
@@ -377,6 +379,33 @@ NamedTensors InputOptions::read() const {
                     kBadUsage};
   }
   return values;
+}
+
+bool MissingInputs::add(const std::string &name, const rt::TensorType &type,
+                        const InputOptions &inputs) {
+  if (inputs.random && type.isStatic())
+    return false;
+  std::vector<std::string> &list = inputs.random ? shapes : values;
+  list.push_back("'" + name + "' (" + rt::toString(type) + ")");
+  if (inputs.random)
+    options += (options.empty() ? "--shape " : " --shape ") + name + "=...";
+  return true;
+}
+
+void MissingInputs::check(const ModelOptions &model) const {
+  if (!values.empty())
+    throw Failure{
+        std::string("expected ") +
+        (values.size() == 1 ? "a value for input " : "values for inputs ") +
+        rt::listSome(values) + ": give --input, --inputs or --random" +
+        (model.path.ends_with(".json") && model.params.empty()
+             ? ", or, for parameters, --params"
+             : "")};
+  if (!shapes.empty())
+    throw Failure{
+        std::string("expected ") +
+        (shapes.size() == 1 ? "a shape for input " : "shapes for inputs ") +
+        rt::listSome(shapes) + ": give " + options + ", without ?"};
 }
 
 /// Normal floats, small integers, booleans.
@@ -482,6 +511,7 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
   bool converts = model.path.ends_with(".json");
   std::mt19937_64 random(inputs.seed);
   std::vector<HostTensor> result;
+  MissingInputs missing;
   for (const rt::Port &port : program.inputs()) {
     auto known = wanted.find(port.name);
     const rt::TensorType &type =
@@ -503,18 +533,11 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
       result.back().view().as<int64_t>()[0] = static_cast<int64_t>(inputs.seed);
       continue;
     }
-    if (!inputs.random)
-      throw Failure{
-          "expected a value for input '" + port.name + "' (" +
-          rt::toString(type) + "): give --input, --inputs or --random" +
-          (converts && model.params.empty() ? ", or, for parameters, --params"
-                                            : "")};
-    if (!type.isStatic())
-      throw Failure{"expected a shape for input '" + port.name + "' (" +
-                    rt::toString(type) + "): give --shape " + port.name +
-                    "=..., without ?"};
+    if (missing.add(port.name, type, inputs))
+      continue;
     result.push_back(makeZeros(type));
     fillRandom(result.back(), random);
   }
+  missing.check(model);
   return result;
 }

@@ -120,8 +120,8 @@ static void noteRandom(const rt::Program &program, const NamedTensors &values) {
 int RunCommand::run() {
   gradients.checkUsage();
   if (device != "cpu")
-    throw Failure{"expected --device cpu, got '" + device +
-                      "': --target says for which others a model is compiled",
+    throw Failure{"expected cpu for --device, got '" + device +
+                      "': a model is compiled for a GPU with --target",
                   kBadUsage};
   checkOutputs(filesRead(), {{"--outputs", outputs},
                              {"--grads", gradients.results},

@@ -6,7 +6,10 @@
 #ifndef DLC_ANALYSIS_COST_H
 #define DLC_ANALYSIS_COST_H
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <optional>
 
 namespace dlc::analysis {
 
@@ -18,6 +21,10 @@ int64_t costOf(mlir::Operation &op);
 
 /// Of all operations of `block`, each once.
 int64_t costOf(mlir::Block &block);
+
+/// A constant exponent for which a power of f32 is a product, a quotient or a
+/// root: -1, 0.5, 1, 2, 3 or 4.
+std::optional<double> plainExponentOf(mlir::math::PowFOp pow);
 
 /// Floating point operations of one launch of a kernel in destination style:
 /// of all tiles of its grid, where `costOf` is the cost of an element. Loops

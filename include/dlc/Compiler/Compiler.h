@@ -132,6 +132,7 @@ struct CompileOptions {
 struct ModelPort {
   std::string name;
   rt::TensorType type;
+  bool isRandomState = false; ///< Of random numbers that the model draws.
 };
 
 /// What a model's file says of an input that keepsParameters made.

@@ -9,10 +9,8 @@
 #include "dlc/dialects/Kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -28,18 +26,6 @@ using namespace dlc;
 using namespace dlc::codegen;
 
 static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
-
-/// What our own polynomials do not have, MLIR's have for f32: the rest would be
-/// calls of the C library.
-static LogicalResult expandMath(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
-  // Not of what is an instruction, as multiplying and adding at once.
-  math::populateExpansionPatterns(
-      patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "exp2",
-                 "powf", "fpowi", "round", "ctlz", "clampf"});
-  populateMathPolynomialApproximationPatterns(patterns);
-  return applyPatternsGreedily(module, std::move(patterns));
-}
 
 /// Indices are 64 bits wide and mostly small: a GPU has no units for such wide
 /// ones. What they may be is known from the extents of loops and of blocks.
@@ -141,8 +127,7 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
   }
   if (code.grids.empty())
     return code;
-  if (failed(narrowIndices(*kernels)) || failed(expandMath(*kernels)) ||
-      failed(lowerToLLVMDialect(*kernels)))
+  if (failed(narrowIndices(*kernels)) || failed(lowerToLLVMDialect(*kernels)))
     return failure();
   FailureOr<std::string> ptx = emitPtx(*kernels, target);
   if (failed(ptx))

@@ -334,8 +334,13 @@ bool ModelImporter::importMain(ModuleOp module) {
   if (!inputAttrs.empty())
     main.setAllArgAttrs(inputAttrs);
   training.addRandom = [&] { return graph::addRandom(main); };
-  if (!importNodes(model.graph.nodes, scope))
+  if (!importNodes(model.graph.nodes, scope)) {
+    if (unseenNodes > 0)
+      emitError(loc) << "of nodes that depend on these only the operators were "
+                        "looked at, which are known: "
+                     << unseenNodes;
     return false;
+  }
 
   builder.setLocation(loc);
   SmallVector<Value> results;

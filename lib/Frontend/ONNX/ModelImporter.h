@@ -78,6 +78,7 @@ private:
   // Bodies (NodeImport.cpp).
   bool importNodes(llvm::ArrayRef<Node> nodes, Scope &scope);
   bool importNode(const Node &node, size_t index, Scope &scope);
+  const Operator *findRow(const Node &node, const Scope &scope);
   bool importOperator(const Node &node, Scope &scope,
                       llvm::ArrayRef<mlir::Value> operands,
                       llvm::ArrayRef<const Attribute *> attributes,
@@ -89,6 +90,7 @@ private:
   llvm::SmallVector<mlir::Value>
   importSubgraph(std::string_view encoded, llvm::ArrayRef<mlir::Value> inputs,
                  Scope &scope);
+  bool isMissing(llvm::StringRef name, const Scope &scope) const;
   bool resolve(llvm::StringRef name, Scope &scope, mlir::Value &value);
   bool define(llvm::StringRef name, mlir::Value value, Scope &scope);
   llvm::SmallVector<const Attribute *> resolveAttributes(const Node &node,
@@ -131,6 +133,9 @@ private:
   size_t nodeBudget;
   unsigned depth = 0;
   size_t faults = 0;
+  /// Nodes that depend on what failed, of which only the operator was looked
+  /// at.
+  size_t unseenNodes = 0;
   /// Nothing more is looked at: what was found may be without end.
   bool hasGivenUp = false;
 };

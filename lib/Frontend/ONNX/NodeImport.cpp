@@ -30,6 +30,16 @@ bool ModelImporter::define(StringRef name, Value value, Scope &scope) {
   return true;
 }
 
+bool ModelImporter::isMissing(StringRef name, const Scope &scope) const {
+  for (const Scope *each = &scope; each; each = each->parent) {
+    if (each->values.contains(name) || each->initializers.contains(name))
+      return false;
+    if (each->missing.contains(name))
+      return true;
+  }
+  return false;
+}
+
 bool ModelImporter::resolve(StringRef name, Scope &scope, Value &value) {
   for (Scope *each = &scope; each; each = each->parent) {
     auto known = each->values.find(name);
@@ -108,11 +118,13 @@ bool ModelImporter::importNodes(ArrayRef<Node> nodes, Scope &scope) {
   size_t callsHere = callStack.size();
   std::optional<Location> site = callSite;
   for (auto [index, node] : llvm::enumerate(nodes)) {
+    const size_t unseenBefore = unseenNodes;
     if (importNode(node, index, scope))
       continue;
     // What does not depend on it may have faults of its own.
     isComplete = false;
-    if (hasGivenUp || ++faults == kMaxFaults)
+    const bool isFault = unseenNodes == unseenBefore;
+    if (hasGivenUp || (isFault && ++faults == kMaxFaults))
       return !(hasGivenUp = true);
     builder.recover();
     depth = depthHere;
@@ -163,6 +175,16 @@ bool ModelImporter::importNode(const Node &node, size_t index, Scope &scope) {
                              node.name.empty() ? "#" + std::to_string(index)
                                                : std::string(node.name),
                              describe(node));
+  const Function *function = findFunction(node);
+  if (llvm::any_of(node.inputs, [&](std::string_view name) {
+        return isMissing(name, scope);
+      })) {
+    if (function || findRow(node, scope)) {
+      ++unseenNodes;
+      builder.failAgain();
+    }
+    return false;
+  }
   SmallVector<Value> operands;
   for (StringRef name : node.inputs) {
     Value value;
@@ -176,7 +198,6 @@ bool ModelImporter::importNode(const Node &node, size_t index, Scope &scope) {
     return false;
 
   SmallVector<Value> results;
-  const Function *function = findFunction(node);
   bool done = function
                   ? importCall(node, *function, operands, attributes, results)
                   : importOperator(node, scope, operands, attributes, results);
@@ -201,28 +222,44 @@ static int64_t standardOpset(ArrayRef<OpsetImport> opsets) {
   return 0;
 }
 
+/// The row of the table for a node, whatever its operands are like. Null, and
+/// an error, where there is none or one that is refused.
+const Operator *ModelImporter::findRow(const Node &node, const Scope &scope) {
+  auto refuse = [&](const Twine &message, StringRef alternative = {}) {
+    fail(message, alternative);
+    return nullptr;
+  };
+  if (!node.domain.empty() && node.domain != "ai.onnx")
+    return refuse("unsupported: operator " + describe(node) +
+                      ", expected one of ai.onnx or a function of the model",
+                  nearestOperator(node.type));
+  int64_t opset = standardOpset(scope.opsets);
+  if (opset == 0)
+    return refuse("expected an opset import of ai.onnx");
+  bool known = false;
+  const Operator *row = findOperator(node.type, opset, known);
+  if (!known)
+    return refuse("unknown operator " + describe(node),
+                  nearestOperator(node.type));
+  if (!row)
+    return refuse("operator " + describe(node) + " does not exist in opset " +
+                  Twine(opset));
+  if (!row->refused.empty())
+    return refuse("unsupported: " + row->refused);
+  if (!row->import)
+    return refuse("operator " + describe(node) + " was removed in opset " +
+                  Twine(unsigned(row->since)));
+  return row;
+}
+
 bool ModelImporter::importOperator(const Node &node, Scope &scope,
                                    ArrayRef<Value> operands,
                                    ArrayRef<const OnnxAttribute *> attributes,
                                    SmallVectorImpl<Value> &results) {
-  if (!node.domain.empty() && node.domain != "ai.onnx")
-    return fail("unsupported: operator " + describe(node) +
-                    ", expected one of ai.onnx or a function of the model",
-                nearestOperator(node.type));
-  int64_t opset = standardOpset(scope.opsets);
-  if (opset == 0)
-    return fail("expected an opset import of ai.onnx");
-  bool known = false;
-  const Operator *row = findOperator(node.type, opset, known);
-  if (!known)
-    return fail("unknown operator " + describe(node),
-                nearestOperator(node.type));
+  const Operator *row = findRow(node, scope);
   if (!row)
-    return fail("operator " + describe(node) + " does not exist in opset " +
-                Twine(opset));
-  if (!row->import)
-    return fail("operator " + describe(node) + " was removed in opset " +
-                Twine(unsigned(row->since)));
+    return false;
+  int64_t opset = standardOpset(scope.opsets);
   size_t present = operands.size();
   for (size_t i = 0; i < row->minInputs; ++i)
     if (i >= operands.size() || !operands[i])

@@ -26,7 +26,10 @@ struct Operator {
   uint8_t since;
   uint8_t minInputs, maxInputs; ///< The first minInputs must be present.
   uint8_t maxOutputs;
-  ImportFunction import; ///< Null: the operator was removed here.
+  /// Null: the operator was removed here, or is refused.
+  ImportFunction import;
+  /// What is unsupported, whatever a node is like; empty: nothing.
+  llvm::StringLiteral refused = "";
 };
 
 /// The row of `name` in force in `opset`, or null. `known` tells whether any

@@ -112,8 +112,7 @@ bool dlc::conversion::isPartOfKernel(Value operand,
 }
 
 /// A function that the plan needs and that a GPU has neither instructions nor a
-/// polynomial for that is exact enough: those of f64, but a few, and some of
-/// f32.
+/// polynomial for: those of f64, but a few.
 static std::string missingOnGPU(const KernelPlan &plan) {
   std::string missing;
   auto visit = [&](Operation *op) {
@@ -121,11 +120,8 @@ static std::string missingOnGPU(const KernelPlan &plan) {
         isa<math::AbsFOp, math::CeilOp, math::FloorOp, math::RoundEvenOp,
             math::TruncOp, math::SqrtOp, math::FmaOp, math::CopySignOp>(op))
       return;
-    bool isWide = op->getResult(0).getType().isF64();
-    if (isWide || isa<math::TanOp, math::AsinOp, math::AcosOp, math::AsinhOp,
-                      math::AcoshOp, math::AtanhOp>(op))
-      missing = op->getName().stripDialect().str() + " of " +
-                (isWide ? "f64" : "f32");
+    if (op->getResult(0).getType().isF64())
+      missing = op->getName().stripDialect().str() + " of f64";
   };
   for (const Stage &stage : plan.stages)
     stage.body->walk(visit);

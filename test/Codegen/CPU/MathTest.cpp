@@ -21,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <random>
 #include <thread>
 
 using namespace dlc;
@@ -35,7 +36,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// A function of one float and how far its generated form is from it.
 struct Function {
   const char *name;
-  /// An operation on %x: of Graph on tensors, or of math on elements.
+  /// An operation on %x: of Graph on tensors, or of math on elements; or whole
+  /// operations on elements that make %y of %x.
   const char *operation;
   double (*exact)(double);
   /// Largest errors with and without fused multiply-add, in units in the last
@@ -90,6 +92,28 @@ const Function kFunctions[] = {
     {"atan", "graph.atan", [](double x) { return std::atan(x); }, 2.9, 2.9},
     {"asin", "graph.asin", [](double x) { return std::asin(x); }, 3.3, 3.4},
     {"acos", "graph.acos", [](double x) { return std::acos(x); }, 2.1, 2.1},
+    {"sin", "graph.sin", [](double x) { return std::sin(x); }, 1.6, 2.4},
+    {"cos", "graph.cos", [](double x) { return std::cos(x); }, 1.6, 2.4},
+    {"tan", "graph.tan", [](double x) { return std::tan(x); }, 3.1, 3.5},
+    {"sinh", "graph.sinh", [](double x) { return std::sinh(x); }, 2.9, 3},
+    {"cosh", "graph.cosh", [](double x) { return std::cosh(x); }, 2.7, 2.9},
+    {"asinh", "graph.asinh", [](double x) { return std::asinh(x); }, 3.8, 3.8},
+    {"acosh", "graph.acosh", [](double x) { return std::acosh(x); }, 2.4, 2.4},
+    {"atanh", "graph.atanh", [](double x) { return std::atanh(x); }, 1.4, 1.4},
+    {"pow_half", "%c = arith.constant 0.5 : f32 %y = math.powf %x, %c : f32",
+     [](double x) { return std::pow(x, 0.5); }, 0.5, 0.5},
+    {"pow_minus_one",
+     "%c = arith.constant -1.0 : f32 %y = math.powf %x, %c : f32",
+     [](double x) { return std::pow(x, -1); }, 0.5, 0.5},
+    {"pow_four", "%c = arith.constant 4.0 : f32 %y = math.powf %x, %c : f32",
+     [](double x) { return std::pow(x, 4); }, 1.9, 1.9},
+    {"pow_five", "%c = arith.constant 5.0 : f32 %y = math.powf %x, %c : f32",
+     [](double x) { return std::pow(x, 5); }, 0.55, 0.55},
+    {"pow_gamma", "%c = arith.constant 0.45 : f32 %y = math.powf %x, %c : f32",
+     [](double x) { return std::pow(x, double(0.45f)); }, 0.55, 0.55},
+    {"exp_of_power",
+     "%c = arith.constant 1.5 : f32 %y = math.powf %c, %x : f32",
+     [](double x) { return std::pow(1.5, x); }, 0.55, 0.55},
     {"rsqrt", "graph.rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5,
      1.5},
     // e^-x is infinite where the results are denormal.
@@ -123,16 +147,23 @@ std::string makeText() {
       continue;
     }
     std::string type = "memref<" + size + "xf32>";
-    size_t flags = std::min(operation.find(" fastmath"), operation.size());
+    if (!operation.starts_with("%")) {
+      size_t flags = std::min(operation.find(" fastmath"), operation.size());
+      operation = "%y = " + operation.substr(0, flags) + " %x" +
+                  operation.substr(flags) + " : f32";
+    }
     text += "func.func @k." + name + "(%in: " + type + ", %out: " + type +
             ") { linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, "
             "affine_map<(d) -> (d)>], iterator_types = [\"parallel\"]} "
             "ins(%in : " +
             type + ") outs(%out : " + type +
-            ") { ^bb0(%x: f32, %o: f32): %y = " + operation.substr(0, flags) +
-            " %x" + operation.substr(flags) +
-            " : f32 linalg.yield %y : f32 } return }\n";
+            ") { ^bb0(%x: f32, %o: f32): " + operation +
+            " linalg.yield %y : f32 } return }\n";
   }
+  std::string type = "tensor<" + size + "xf32>";
+  text += "kernel.func @k.pow(%x: " + type + ", %y: " + type + ") -> (" + type +
+          ") { %z = graph.pow %x, %y : " + type +
+          " kernel.return %z : " + type + " }\n";
   return text;
 }
 
@@ -332,6 +363,69 @@ TEST_P(MathTest, SpecialValues) {
     EXPECT_LE(found.error, target.boundOf(function))
         << target.target << " at " << found.input << ": expected "
         << found.exact << ", got " << found.actual;
+}
+
+/// Powers of any float to any float, of numbers near 1, whose powers are
+/// floats, too, and of whole numbers.
+TEST(PowTest, StaysWithinItsBound) {
+  constexpr Function kPow = {"pow", "", nullptr, 0.6, 0.6};
+  constexpr int kBlocks = 300;
+  std::vector<float> special = {0,
+                                0x1p-149f,
+                                0x1p-126f,
+                                0.5f,
+                                1,
+                                1.5f,
+                                2,
+                                3,
+                                0x1.fffffep23f,
+                                0x1p24f,
+                                0x1p31f,
+                                0x1.fffffep127f,
+                                std::numeric_limits<float>::infinity(),
+                                std::numeric_limits<float>::quiet_NaN()};
+  for (size_t i = special.size(); i-- > 0;)
+    special.push_back(-special[i]);
+  std::mt19937 random(7);
+  auto anyFloat = [&] { return std::bit_cast<float>(uint32_t(random())); };
+  auto within = [&](double low, double high) {
+    return static_cast<float>(
+        std::uniform_real_distribution<double>(low, high)(random));
+  };
+  for (int block = 0; block < kBlocks; ++block) {
+    std::vector<float> x(kBlock), y(kBlock), actual(kBlock);
+    for (int64_t i = 0; i < kBlock; ++i)
+      switch (block % 4) {
+      case 0:
+        x[i] = special[i % special.size()];
+        y[i] = block == 0 ? special[i / special.size() % special.size()]
+                          : anyFloat();
+        break;
+      case 1:
+        x[i] = anyFloat();
+        y[i] = anyFloat();
+        break;
+      case 2:
+        x[i] = std::exp2(within(-8, 8));
+        y[i] = within(-16, 16);
+        break;
+      default:
+        x[i] = std::round(within(-30, 30));
+        y[i] = std::round(within(-30, 30)) / (1 + i % 2);
+      }
+    for (const Compiled &target : compiledTargets()) {
+      runKernel(target.kernels.lookup("k.pow"),
+                {x.data(), y.data(), actual.data()});
+      for (int64_t i = 0; i < kBlock; ++i) {
+        double exact = std::pow(double(x[i]), double(y[i]));
+        // What f64 cannot have, f32 cannot either.
+        exact = std::clamp(exact, -0x1p200, 0x1p200);
+        EXPECT_LE(errorOf(kPow, actual[i], exact), kPow.fusedBound)
+            << target.target << ": " << x[i] << " to the power of " << y[i]
+            << ": expected " << exact << ", got " << actual[i];
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Functions, MathTest, testing::ValuesIn(kFunctions),

@@ -229,12 +229,12 @@ TEST(Batch, InputsAgree) {
   EXPECT_TRUE(running.execution->run().isOk());
   bind(1, 5);
   EXPECT_EQ(running.execution->run().message(),
-            "input 'b': expected 2 rows for each example of the batch of 3, "
-            "got 5");
+            "input 'b': expected 2 rows for each example of the batch of 3 "
+            "that input 'a' has, got 5");
   bind(1, 4);
   EXPECT_EQ(running.execution->run().message(),
-            "input 'b': expected 2 rows for each example of the batch of 3, "
-            "got 4");
+            "input 'b': expected 2 rows for each example of the batch of 3 "
+            "that input 'a' has, got 4");
 }
 
 TEST(Batch, FailuresNameTheExamples) {
@@ -259,7 +259,7 @@ TEST(Batch, FailuresNameTheExamples) {
       running.execution->bindInput(0, {DLC_F32, shape, data.data()}).isOk());
   Status status = running.execution->run();
   EXPECT_TRUE(std::string_view(status.message())
-                  .starts_with("examples from 0 to 0: launch 0 (odd)"))
+                  .starts_with("example 0: launch 0 (odd)"))
       << status.message();
 }
 

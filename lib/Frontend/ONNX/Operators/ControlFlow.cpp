@@ -22,9 +22,6 @@ static void importIf(NodeContext &n) {
   n.setAll(results);
 }
 
-static void importLoop(NodeContext &n) { n.unsupported("Loop"); }
-static void importScanV8(NodeContext &n) { n.unsupported("Scan of opset 8"); }
-
 /// Scans are unrolled; longer ones need a loop in Graph.
 static constexpr int64_t kMaxUnrolledSteps = 64;
 
@@ -95,8 +92,8 @@ static void importScan(NodeContext &n) {
 
 static constexpr Operator rows[] = {
     {"If", 1, 1, 1, kAny, importIf},
-    {"Loop", 1, 0, kAny, kAny, importLoop},
-    {"Scan", 8, 0, kAny, kAny, importScanV8},
+    {"Loop", 1, 0, kAny, kAny, nullptr, "Loop"},
+    {"Scan", 8, 0, kAny, kAny, nullptr, "Scan of opset 8"},
     {"Scan", 9, 1, kAny, kAny, importScan},
 };
 
