@@ -193,6 +193,7 @@ private:
   void findNumbers(func::FuncOp function);
   bool visit(Operation *original);
   bool visitPart(Operation *op);
+  bool visitNumbers(Operation *op, ArrayRef<SmallVector<unsigned>> varying);
   bool checkUse(Operation *original, Operation *op, bool &isInvolved);
   bool isOfOthers(Operation *original);
   void prepare(Operation *op) {
@@ -225,6 +226,9 @@ private:
   PaddingProbes &probes;
   const int64_t size;
   std::string &why;
+  /// Numbers that are known at each place for each size, of which there are
+  /// others than some for each place of the extent.
+  llvm::DenseSet<Value> numbersOnly;
   Operation *visited = nullptr; ///< Of the function.
   SizedValues sized;            ///< In `probes.own`.
   SizedValues ofOthers;         ///< Numbers of other extents, of the function.
@@ -406,7 +410,7 @@ static std::optional<LinearNumbers> linearAlong(const Index &number,
   return numbers;
 }
 
-/// An integer of a tensor in loops over its places.
+/// An integer of a tensor in loops over some of its places.
 struct NumberRead {
   Index number;
   SmallVector<Index> position;
@@ -414,53 +418,101 @@ struct NumberRead {
 };
 
 /// The integer at any place of `value` that is `fixed` in some dimensions (not
-/// -1); nullopt where it is not linear.
-static std::optional<NumberRead>
+/// -1), in pieces where it is another for some places; empty where it is not
+/// linear.
+static SmallVector<NumberRead, 1>
 readNumber(Value value, const Knowledge &knowledge, ArrayRef<int64_t> fixed) {
-  Loops loops;
+  struct Piece {
+    Loops loops;
+    SmallVector<Index> position;
+  };
+  Piece whole;
   SmallVector<int> loopOf;
   for (auto [extent, at] : llvm::zip_equal(typeOf(value).getShape(), fixed)) {
+    auto &extents = whole.loops.extents;
     const bool isLoop = at < 0 && extent != 1;
-    loopOf.push_back(isLoop ? static_cast<int>(loops.extents.size()) : -1);
+    loopOf.push_back(isLoop ? static_cast<int>(extents.size()) : -1);
     if (isLoop)
-      loops.extents.push_back(extent);
+      extents.push_back(extent);
   }
-  SmallVector<Index> position;
   for (auto [loop, at] : llvm::zip_equal(loopOf, fixed))
-    position.push_back(loop < 0 ? Index::number(loops, std::max<int64_t>(at, 0))
-                                : Index::loop(loops, loop));
+    whole.position.push_back(
+        loop < 0 ? Index::number(whole.loops, std::max<int64_t>(at, 0))
+                 : Index::loop(whole.loops, loop));
   // What several dimensions became is read in the loops of each.
-  constexpr int mostCuts = 4;
-  for (int cuts = 0;; ++cuts) {
+  constexpr int mostCuts = 8;
+  SmallVector<NumberRead, 1> found;
+  SmallVector<Piece> todo = {std::move(whole)};
+  for (int cuts = 0; !todo.empty();) {
+    Piece piece = todo.pop_back_val();
     Block scratch;
     OpBuilder builder(value.getContext());
     builder.setInsertionPointToEnd(&scratch);
     NumberReader reader(
-        builder, value.getLoc(), loops,
+        builder, value.getLoc(), piece.loops,
         [&](Value each) { return knowledge.elementsOf(each); },
         [](Value) { return false; });
-    if (std::optional<Index> number = reader.numberAt(value, position)) {
+    if (std::optional<Index> number = reader.numberAt(value, piece.position)) {
       auto [low, high] = reader.rangeOf(*number);
-      return NumberRead{*number, position, low, high};
+      found.push_back({*number, piece.position, low, high});
+      // A loop over one place has no steps.
+      auto leaveOut = [&](Index &index) {
+        for (auto [step, extent] :
+             llvm::zip_equal(index.coefficients, piece.loops.extents))
+          if (extent == 1)
+            step = 0;
+      };
+      leaveOut(found.back().number);
+      llvm::for_each(found.back().position, leaveOut);
+      continue;
     }
     std::optional<LoopSplit> split = reader.getSplit();
-    if (!split || !split->isFactor || cuts == mostCuts)
-      return std::nullopt;
-    const LoopPart part = cut(loops, *split).front();
-    for (Index &index : position)
-      index = part.at(index);
-    loops = part.loops;
+    if (!split || cuts++ == mostCuts)
+      return {};
+    for (const LoopPart &part : cut(piece.loops, *split))
+      todo.push_back({part.loops, llvm::map_to_vector(piece.position,
+                                                      [&](const Index &index) {
+                                                        return part.at(index);
+                                                      })});
   }
+  return found;
 }
 
 /// The numbers of a value in one copy, where they are linear along all
-/// dimensions that are not `fixed` (-1).
+/// dimensions that are not `fixed` (-1), in all pieces alike.
 std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
                                                      const Knowledge &ofCopy,
                                                      Value original,
                                                      ArrayRef<int64_t> fixed) {
-  auto found = readNumber(copy.mapping.lookup(original), ofCopy, fixed);
-  return found ? linearAlong(found->number, found->position) : std::nullopt;
+  const auto pieces = readNumber(copy.mapping.lookup(original), ofCopy, fixed);
+  std::optional<LinearNumbers> all;
+  SmallVector<bool> hasStep(fixed.size());
+  for (const NumberRead &piece : pieces) {
+    auto own = linearAlong(piece.number, piece.position);
+    if (!own)
+      return std::nullopt;
+    if (!all)
+      all.emplace(LinearNumbers{0, SmallVector<int64_t>(fixed.size()), false});
+    for (auto [step, found, is, index] :
+         llvm::zip_equal(all->steps, own->steps, hasStep, piece.position)) {
+      if (llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; }))
+        continue; // It says nothing of steps.
+      if (is && step != found)
+        return std::nullopt;
+      step = found;
+      is = true;
+    }
+  }
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    int64_t first = piece.number.constant;
+    for (auto [step, index] : llvm::zip_equal(all->steps, piece.position))
+      first -= step * index.constant;
+    if (i == 0)
+      all->first = first;
+    else if (first != all->first)
+      return std::nullopt;
+  }
+  return all;
 }
 
 /// The same in all copies, but for what are multiples of their sizes.
@@ -841,6 +893,21 @@ bool PaddingFinder::findByBatch(Operation *op,
   return true;
 }
 
+/// Of such numbers, where results are some, too, with one for each place.
+bool PaddingFinder::visitNumbers(Operation *op,
+                                 ArrayRef<SmallVector<unsigned>> varying) {
+  if (!areNumbers(op))
+    return refuse(op,
+                  "computes with an extent that is no multiple of the size");
+  for (auto [result, dims] : llvm::zip_equal(op->getResults(), varying))
+    for (unsigned dim : dims) {
+      if (typeOf(result).getDimSize(dim) != size)
+        return refuse(op, "has an extent that is no multiple of the size");
+      known[result].push_back({dim, 1, {}});
+    }
+  return true;
+}
+
 bool PaddingFinder::visit(Operation *original) {
   visited = original;
   Operation *op = probes.own.mapping.lookup(original);
@@ -856,15 +923,25 @@ bool PaddingFinder::visit(Operation *original) {
   bool isInvolved = false;
   if (!checkUse(original, op, isInvolved))
     return false;
-  if (!isInvolved)
+  const bool takesNumbers = llvm::any_of(op->getOperands(), [&](Value each) {
+    return numbersOnly.contains(each);
+  });
+  if (!isInvolved && !takesNumbers)
     return true;
   SmallVector<SmallVector<unsigned>> varying;
   for (Value result : original->getResults()) {
     auto dims = findVarying(result);
-    if (!dims)
+    if (dims) {
+      varying.push_back(std::move(*dims));
+      continue;
+    }
+    if (!areNumbers(op))
       return refuse(op, "has an extent that is no multiple of the size");
-    varying.push_back(std::move(*dims));
+    numbersOnly.insert(op->result_begin(), op->result_end());
+    return true;
   }
+  if (takesNumbers)
+    return visitNumbers(op, varying);
   prepare(op);
   (void)addMasks(original, op);
   if (!maskIndices(original, op))
@@ -981,7 +1058,7 @@ bool PaddingFinder::run(func::FuncOp function,
   Operation *ownEnd = probes.own.function->getBody().front().getTerminator();
   for (auto [original, value] :
        llvm::zip_equal(end->getOperands(), ownEnd->getOperands())) {
-    if (sized.all.contains(value))
+    if (sized.all.contains(value) || numbersOnly.contains(value))
       return refuse(end, "gives the size");
     SmallVector<unsigned> &dims = found.results.emplace_back();
     auto varying = findVarying(original);
@@ -1015,11 +1092,12 @@ dlc::graph::findOutsideIndex(func::FuncOp function) {
       SmallVector<int64_t> fixed(type.getRank(), -1);
       if (extents->size() > 1)
         fixed.back() = static_cast<int64_t>(i);
-      auto read = readNumber(indices, knowledge, fixed);
-      if (read && read->high >= extent)
-        return OutsideIndex{&op, read->high, extent};
-      if (read && read->low < -extent)
-        return OutsideIndex{&op, read->low, extent};
+      for (const NumberRead &piece : readNumber(indices, knowledge, fixed)) {
+        if (piece.high >= extent)
+          return OutsideIndex{&op, piece.high, extent};
+        if (piece.low < -extent)
+          return OutsideIndex{&op, piece.low, extent};
+      }
     }
   }
   return std::nullopt;

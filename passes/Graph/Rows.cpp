@@ -530,15 +530,24 @@ bool RowFinder::visit(Operation *op) {
     return refuse(op, "computes with the size of the batch");
   if (auto slice = dyn_cast<SliceOp>(op); slice && cutsOthers(slice))
     return refuse(op, "cuts other extents at the size of the batch");
-  if (isOfNumbers && isShared) // Nothing of an example.
+  const auto prepare = [&] {
+    prepareForm(op, knowledge, // Each example's indices are checked with it.
+                [&](Value each) { return known.contains(each); });
+  };
+  if (isOfNumbers && isShared) {
+    // Of rows that are the same for all, the one of each example, or numbers
+    // that are of none.
+    prepare();
+    if (isOfRows && hasForm(op) && findByForm(op))
+      return true;
     isOfRows = false;
+  }
   if (!isOfRows && !isShapedBySize) {
     if (isOfNumbers)
       findNumbered(op, /*isOfNumbers=*/true);
     return true; // The same for all, or a number that follows from the size.
   }
-  prepareForm(op, knowledge, // Each example's indices are checked with it.
-              [&](Value each) { return known.contains(each); });
+  prepare();
   const bool isFound = findByRule(op) || (hasForm(op) && findByForm(op));
   if (isFound) {
     if (isShared && !isOfNumbers)

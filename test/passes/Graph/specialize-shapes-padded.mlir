@@ -205,7 +205,7 @@ func.func @main(%x: tensor<2x?x4xf32> {graph.dims = ["", "length", ""]}) -> tens
 // -----
 
 // Eight and seven have four even numbers each, six has three.
-// REMARK: not padded to larger ones: range has an extent that is no multiple of the size
+// REMARK: not padded to larger ones: reduce_sum computes with an extent that is no multiple of the size
 // CHECK-LABEL: func.func private @main(
 // CHECK-NOT: graph.padded
 func.func @main(%x: tensor<?xf32> {graph.dims = ["length"]}) -> (tensor<?xf32>, tensor<i64>) {

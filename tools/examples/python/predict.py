@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a compiled network from Python, through dlc-c/Runtime.h.
 
-usage: predict.py LIBDLC_RT.so NETWORK.dlc
+usage: predict.py LIBDLC_RT.so NETWORK.dlc [NAME=ARRAY.npy ...]
 
-Every input is filled with ones. With NumPy, an array `x` of type float32 is
-Tensor(x.ctypes.data, (C.c_int64 * x.ndim)(*x.shape), x.ndim, F32).
+Inputs that are not given are filled with ones; what the network leaves open of
+their shapes is 1. Arrays need NumPy, of which any that has the type of an input
+can be given to Network.run(); all else is in Python.
 """
 
 import ctypes as C
 import sys
 
-if len(sys.argv) != 3:
-    sys.exit(__doc__)
-F32 = 12  # DLC_F32 of dlc/abi/Tensor.h.
-dlc = C.CDLL(sys.argv[1])
-dlc.dlcStatusMessage.restype = C.c_char_p
+# The types of dlc/abi/Tensor.h that NumPy and ctypes have, by their codes.
+TYPES = {
+    1: ("bool", C.c_bool), 2: ("int8", C.c_int8), 3: ("int16", C.c_int16), 4: ("int32", C.c_int32),
+    5: ("int64", C.c_int64), 6: ("uint8", C.c_uint8), 7: ("uint16", C.c_uint16), 8: ("uint32", C.c_uint32),
+    9: ("uint64", C.c_uint64), 12: ("float32", C.c_float), 13: ("float64", C.c_double)
+}
 
 
 class Tensor(C.Structure):
@@ -27,41 +29,95 @@ class Port(C.Structure):
                 ("shape", C.POINTER(C.c_int64))]
 
 
-def call(name, *arguments):
-    function = getattr(dlc, name)
-    function.restype = C.c_void_p
-    status = C.c_void_p(function(*arguments))
-    if status:
-        message = dlc.dlcStatusMessage(status).decode()
-        dlc.dlcStatusDestroy(status)
-        raise RuntimeError(message)
+class Array:
+    """Elements in memory of ctypes, row by row; `numpy.ctypeslib.as_array(a.elements).reshape(a.shape)` has them, too."""
 
-
-def ports(program, kind):
-    """Name and shape of each input, or output."""
-    for i in range(getattr(dlc, f"dlcProgram{kind}Count")(program)):
-        port = Port(C.sizeof(Port))
-        call(f"dlcProgram{kind}", program, C.c_size_t(i), C.byref(port))
-        if port.type != F32 or any(extent < 0 for extent in port.shape[:port.rank]):
-            raise RuntimeError(f"expected float32 of one shape as {port.name.decode()}")
-        yield i, port.name.decode(), port.shape[:port.rank]
-
-
-program, execution = C.c_void_p(), C.c_void_p()
-call("dlcProgramLoad", sys.argv[2].encode(), C.byref(program))
-call("dlcExecutionCreate", program, None, C.byref(execution))
-arrays = {}  # What is bound has to stay.
-for kind, value in ("Input", 1.0), ("Output", 0.0):
-    for i, name, shape in ports(program, kind):
+    def __init__(self, code, shape, value=0):
         count = 1
         for extent in shape:
             count *= extent
-        values = (C.c_float * count)(*[value] * count)
-        tensor = Tensor(C.addressof(values), (C.c_int64 * len(shape))(*shape), len(shape), F32)
-        call(f"dlcExecutionBind{kind}", execution, C.c_size_t(i), C.byref(tensor))
-        arrays[name] = values, tensor
-call("dlcExecutionRun", execution)
-for _, name, shape in ports(program, "Output"):
-    print(name, "x".join(map(str, shape)), *[f"{value:.6g}" for value in arrays[name][0][:4]])
-dlc.dlcExecutionDestroy(execution)
-dlc.dlcProgramDestroy(program)
+        self.dtype, element = TYPES[code]
+        self.shape, self.elements = tuple(shape), (element * count)(*[value] * count)
+        self.address = C.addressof(self.elements)
+
+
+class Network:
+    """A program and an execution of it, for one thread. Whatever fails raises a RuntimeError with the reason."""
+
+    def __init__(self, library, path):
+        self.dlc = C.CDLL(library)
+        self.dlc.dlcStatusMessage.restype = C.c_char_p
+        self.program, self.execution = C.c_void_p(), C.c_void_p()
+        self.call("dlcProgramLoad", path.encode(), C.byref(self.program))
+        self.call("dlcExecutionCreate", self.program, None, C.byref(self.execution))
+        self.inputs, self.outputs = self.ports("Input"), self.ports("Output")
+
+    def close(self):
+        self.dlc.dlcExecutionDestroy(self.execution)
+        self.dlc.dlcProgramDestroy(self.program)
+
+    def call(self, name, *arguments):
+        function = getattr(self.dlc, name)
+        function.restype = C.c_void_p
+        status = C.c_void_p(function(*arguments))
+        if status:
+            message = self.dlc.dlcStatusMessage(status).decode()
+            self.dlc.dlcStatusDestroy(status)
+            raise RuntimeError(message)
+
+    def ports(self, kind):
+        """Name, type and shape of each input, or output; -1 for an extent that is open."""
+        result = []
+        for i in range(getattr(self.dlc, f"dlcProgram{kind}Count")(self.program)):
+            port = Port(C.sizeof(Port))
+            self.call(f"dlcProgram{kind}", self.program, C.c_size_t(i), C.byref(port))
+            name = port.name.decode()
+            if port.type not in TYPES or port.rank < 0:
+                raise RuntimeError(f"expected '{name}' to have a rank and a type of NumPy's")
+            result.append((name, port.type, port.shape[:port.rank]))
+        return result
+
+    def run(self, arrays):
+        """Takes arrays by the names of inputs, NumPy's or an Array; gives an Array for the name of each output."""
+        kept = []  # What is bound has to stay.
+        for i, (name, code, _) in enumerate(self.inputs):
+            array = arrays[name]
+            if str(array.dtype) != TYPES[code][0]:
+                raise RuntimeError(f"expected {TYPES[code][0]} for '{name}', got {array.dtype}")
+            if not isinstance(array, Array):
+                import numpy
+                array = numpy.ascontiguousarray(array)
+            address = array.address if isinstance(array, Array) else array.ctypes.data
+            tensor = Tensor(address, (C.c_int64 * len(array.shape))(*array.shape), len(array.shape), code)
+            self.call("dlcExecutionBindInput", self.execution, C.c_size_t(i), C.byref(tensor))
+            kept.append((array, tensor))
+        self.call("dlcExecutionRun", self.execution)
+        results = {}
+        for i, (name, code, _) in enumerate(self.outputs):
+            tensor = Tensor()
+            self.call("dlcExecutionOutput", self.execution, C.c_size_t(i), C.byref(tensor))
+            results[name] = Array(code, tensor.shape[:tensor.rank])
+            if tensor.data:
+                C.memmove(results[name].address, tensor.data, C.sizeof(results[name].elements))
+        return results
+
+
+def main(library, path, *files):
+    network = Network(library, path)
+    arrays = {name: Array(code, [1 if extent < 0 else extent for extent in shape], 1)
+              for name, code, shape in network.inputs}
+    for text in files:
+        name, _, file = text.partition("=")
+        if name not in arrays:
+            raise RuntimeError(f"expected one of {', '.join(arrays)}, got '{name}'")
+        import numpy
+        arrays[name] = numpy.load(file)
+    for name, result in network.run(arrays).items():
+        print(name, "x".join(map(str, result.shape)), *[f"{value:.6g}" for value in result.elements[:4]])
+    network.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
