@@ -5,6 +5,7 @@
 
 #include "Assembly.h"
 #include "ElementBuilder.h"
+#include "ExtentQuotients.h"
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -346,6 +347,8 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
+  if (Value factor = findExtentFactor(*this))
+    return factor;
   if (getA().getType() == getY().getType() && isSplatOf(adaptor.getB(), 1))
     return getA();
   return {};

@@ -202,7 +202,7 @@ private:
   }
   bool addMasks(Operation *original, Operation *op);
   bool maskIndices(Operation *original, Operation *op);
-  bool areNumbers(Operation *op);
+  bool areNumbers(Operation *op, bool mayBeSized = true);
   bool areNumbers(OpOperand &indices);
   std::optional<SizedNumber> numberAt(ElementReader &reader, Value tensor,
                                       ArrayRef<Index> position);
@@ -579,14 +579,17 @@ std::optional<SizedNumber> PaddingFinder::numberAt(ElementReader &reader,
   return SizedNumber{sum, numbers->isSized};
 }
 
-/// Whether results are such numbers, that nobody has to know the size for.
-bool PaddingFinder::areNumbers(Operation *op) {
+/// Whether results are such numbers, that nobody has to know the size for: if
+/// they have it in them, from places alone.
+bool PaddingFinder::areNumbers(Operation *op, bool mayBeSized) {
   return llvm::all_of(op->getResults(), [&](Value result) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     auto original = originals.find(result);
-    return type && type.hasStaticShape() && original != originals.end() &&
-           findLinear(original->second,
-                      SmallVector<int64_t>(type.getRank(), -1));
+    if (!type || !type.hasStaticShape() || original == originals.end())
+      return false;
+    const LinearNumbers *numbers =
+        findLinear(original->second, SmallVector<int64_t>(type.getRank(), -1));
+    return numbers && (mayBeSized || !numbers->isSized);
   });
 }
 
@@ -935,7 +938,7 @@ bool PaddingFinder::visit(Operation *original) {
       varying.push_back(std::move(*dims));
       continue;
     }
-    if (!areNumbers(op))
+    if (!areNumbers(op, /*mayBeSized=*/false))
       return refuse(op, "has an extent that is no multiple of the size");
     numbersOnly.insert(op->result_begin(), op->result_end());
     return true;

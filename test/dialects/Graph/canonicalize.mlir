@@ -163,3 +163,36 @@ func.func @shapes(%x: tensor<8x16xf32>, %z: tensor<?x16xf32>) -> (tensor<2xi64>,
   %5 = graph.size %z : (tensor<?x16xf32>) -> tensor<i64>
   return %0, %1, %2, %3, %4, %5 : tensor<2xi64>, tensor<1xi64>, tensor<i64>, tensor<2xi64>, tensor<1xi64>, tensor<i64>
 }
+
+// Extents of one name are equal, so that a product of two by one is the other.
+// CHECK-LABEL: func.func @quotient_of_extents
+func.func @quotient_of_extents(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}, %m: tensor<?x?xi64> {graph.dims = ["batch", "length"]}) -> tensor<i64> {
+  // CHECK: %[[N:.*]] = graph.shape %arg1 {end = 2 : i64, start = 1 : i64}
+  // CHECK: %[[S:.*]] = graph.squeeze %[[N]]
+  // CHECK-NEXT: return %[[S]]
+  %0 = graph.shape %x {end = 1 : i64} : (tensor<?x?xf32>) -> tensor<1xi64>
+  %1 = graph.squeeze %0 : (tensor<1xi64>) -> tensor<i64>
+  %2 = graph.shape %m {end = 1 : i64} : (tensor<?x?xi64>) -> tensor<1xi64>
+  %3 = graph.squeeze %2 : (tensor<1xi64>) -> tensor<i64>
+  %4 = graph.shape %m {start = 1 : i64, end = 2 : i64} : (tensor<?x?xi64>) -> tensor<1xi64>
+  %5 = graph.squeeze %4 : (tensor<1xi64>) -> tensor<i64>
+  %6 = graph.mul %5, %3 : tensor<i64>
+  %7 = graph.div %6, %1 : tensor<i64>
+  return %7 : tensor<i64>
+}
+
+// Others are not, nor are those without a name.
+// CHECK-LABEL: func.func @quotient_of_others
+func.func @quotient_of_others(%x: tensor<?x?xf32> {graph.dims = ["batch", ""]}, %m: tensor<?x?xi64> {graph.dims = ["rows", ""]}) -> (tensor<1xi64>, tensor<1xi64>) {
+  // CHECK: graph.div
+  // CHECK: graph.div
+  %0 = graph.shape %x {end = 1 : i64} : (tensor<?x?xf32>) -> tensor<1xi64>
+  %1 = graph.shape %m {end = 1 : i64} : (tensor<?x?xi64>) -> tensor<1xi64>
+  %2 = graph.shape %x {start = 1 : i64} : (tensor<?x?xf32>) -> tensor<1xi64>
+  %3 = graph.shape %m {start = 1 : i64} : (tensor<?x?xi64>) -> tensor<1xi64>
+  %4 = graph.mul %2, %1 : tensor<1xi64>
+  %5 = graph.div %4, %0 : tensor<1xi64>
+  %6 = graph.mul %0, %3 : tensor<1xi64>
+  %7 = graph.div %6, %2 : tensor<1xi64>
+  return %5, %7 : tensor<1xi64>, tensor<1xi64>
+}

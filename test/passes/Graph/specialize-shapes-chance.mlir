@@ -142,3 +142,25 @@ func.func @main(%arg0: tensor<?xf32> {graph.dims = ["L"]}) -> (tensor<?xf32>) {
   %5 = graph.add %arg0, %4 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
   return %5 : tensor<?xf32>
 }
+
+// -----
+
+// One number more than there are places, from behind: others for each size.
+// CHECK: [Missed] SpecializeShapes {{.*}}slice has an extent that is no multiple of the size
+func.func @main(%x: tensor<?xf32> {graph.dims = ["L"]}) -> tensor<?xf32> {
+  %i0 = graph.constant dense<0> : tensor<i64>
+  %i1 = graph.constant dense<1> : tensor<i64>
+  %none = graph.constant dense<0> : tensor<1xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %im1 = graph.constant dense<-1> : tensor<1xi64>
+  %end = graph.constant dense<-4611686018427387904> : tensor<1xi64>
+  %shape = graph.shape %x : (tensor<?xf32>) -> tensor<1xi64>
+  %length = graph.squeeze %shape : (tensor<1xi64>) -> tensor<i64>
+  %more = graph.add %length, %i1 : tensor<i64>
+  %numbers = graph.range %i0, %more, %i1 : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %turned = graph.slice %numbers, %im1, %end, %none, %im1 : (tensor<?xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xi64>
+  %low = graph.slice %turned, %none, %shape, %none, %one : (tensor<?xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xi64>
+  %real = graph.cast %low {to = f32} : (tensor<?xi64>) -> tensor<?xf32>
+  %y = graph.add %x, %real : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
