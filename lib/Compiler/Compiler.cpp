@@ -88,9 +88,18 @@ namespace {
 /// Hands remarks on as text, with the place in the model that they are about.
 class RemarkStreamer : public remark::detail::MLIRRemarkStreamerBase {
 public:
-  explicit RemarkStreamer(std::function<void(const std::string &)> sink)
-      : sink(std::move(sink)) {}
+  /// `reasons` gets those of what is left open.
+  RemarkStreamer(std::function<void(const std::string &)> sink,
+                 std::vector<std::string> &reasons)
+      : sink(std::move(sink)), reasons(reasons) {}
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    if (remark.getCategoryName().starts_with(kSpecialize))
+      for (const auto &argument : remark.getArgs())
+        if (argument.key == "Reason" &&
+            !llvm::is_contained(reasons, argument.val))
+          reasons.push_back(argument.val);
+    if (!sink)
+      return;
     std::string text, line;
     llvm::raw_string_ostream os(text);
     os << remark.getCategoryName() << ": ";
@@ -101,8 +110,11 @@ public:
     sink(line);
   }
 
+  static constexpr llvm::StringLiteral kSpecialize = "graph-specialize-";
+
 private:
   std::function<void(const std::string &)> sink;
+  std::vector<std::string> &reasons;
 };
 
 } // namespace
@@ -180,12 +192,14 @@ Compilation::State::State(CompileOptions options)
 }
 
 void Compilation::State::startRemarks() {
-  if (!options.onRemark)
-    return;
-  remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
+  remark::RemarkCategories wanted;
+  if (options.onRemark)
+    wanted = {".*", ".*", ".*", ".*", ".*"};
+  else
+    wanted.missed = (RemarkStreamer::kSpecialize + ".*").str();
   (void)remark::enableOptimizationRemarks(
-      *context, std::make_unique<RemarkStreamer>(options.onRemark),
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+      *context, std::make_unique<RemarkStreamer>(options.onRemark, whyOpen),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), wanted);
 }
 
 void Compilation::State::startTuning() {
@@ -441,6 +455,14 @@ Compilation::SmallerSizes Compilation::smallerSizes() const {
                      : SmallerSizes::OfAll;
 }
 
+const std::vector<std::string> &Compilation::openExtents() const {
+  return state->openExtents;
+}
+
+const std::vector<std::string> &Compilation::whyOpen() const {
+  return state->whyOpen;
+}
+
 bool Compilation::leavesOpen() const {
   if (!state->module)
     return false;
@@ -608,7 +630,26 @@ LogicalResult Compilation::State::checkImport() {
     return failure();
   inputs = ports(true);
   outputs = ports(false);
+  noteOpenExtents();
   return success();
+}
+
+void Compilation::State::noteOpenExtents() {
+  auto function = cast<func::FuncOp>(module->lookupSymbol("main"));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto names =
+        function.getArgAttrOfType<ArrayAttr>(i, graph::GraphDialect::kDimsAttr);
+    auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
+    for (int64_t dim = 0; type && dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim))
+        continue;
+      auto name = names ? cast<StringAttr>(names[dim]).str() : std::string();
+      if (name.empty())
+        name = inputs[i].name + "." + std::to_string(dim);
+      if (!llvm::is_contained(openExtents, name))
+        openExtents.push_back(name);
+    }
+  }
 }
 
 /// Models may leave the shape of an input out, but no program can.

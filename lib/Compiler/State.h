@@ -24,6 +24,7 @@ struct Compilation::State {
   mlir::LogicalResult checkRanks();
   mlir::LogicalResult checkShapes(const std::string &path);
   void noteGroups();
+  void noteOpenExtents();
   mlir::LogicalResult checkGroups();
   using AddPasses = llvm::function_ref<void(mlir::OpPassManager &,
                                             const pipeline::PipelineOptions &)>;
@@ -52,6 +53,8 @@ struct Compilation::State {
 
   CompileOptions options;
   std::set<std::string> groups; ///< Of the model as it was read.
+  /// Names of what inputs leave open, and why that is not computed for sizes.
+  std::vector<std::string> openExtents, whyOpen;
   TargetParts target;
   std::string messages;
   std::vector<frontend::Fault> faults;

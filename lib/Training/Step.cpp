@@ -12,6 +12,7 @@
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Training.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -145,14 +146,22 @@ LogicalResult StepBuilder::checkParameters() {
     return llvm::is_contained(step.parameters, name) ||
            llvm::is_contained(step.frozen, name);
   };
+  auto known = [&](const std::string &wanted) {
+    rt::NearName near(wanted);
+    for (const auto &list : {step.parameters, step.frozen})
+      for (const std::string &name : list)
+        near.offer(name);
+    return near.best().empty() ? "; there are " + rt::listSome(step.parameters)
+                               : near.question();
+  };
   for (const std::string &name : options.frozen)
     if (!isParameter(name))
       return function.emitError("expected a parameter to freeze, got '")
-             << name << "'" << reasonFor(name);
+             << name << "'" << reasonFor(name) << known(name);
   for (const auto &[name, factors] : options.factors) {
     if (!isParameter(name))
       return function.emitError("expected a parameter to give factors, got '")
-             << name << "'" << reasonFor(name);
+             << name << "'" << reasonFor(name) << known(name);
     if (options.frozen.count(name) || fixed.count(name))
       return function.emitError("expected a parameter that is trained to give "
                                 "factors, got '")

@@ -75,12 +75,17 @@ static void printNotes(const Compilation &compilation) {
                  "note: a batch of any size (%s) is computed by programs for "
                  "%s examples\n",
                  open.c_str(), batches.c_str());
-  if (compilation.leavesOpen())
+  if (compilation.leavesOpen()) {
+    std::string sizes;
+    for (const std::string &name : compilation.openExtents())
+      sizes += " --extent " + name + "=...";
     std::fprintf(stderr,
                  "note: shapes are dynamic (%s): --shape NAME=... makes a "
-                 "faster program for one shape, --extent NAME=... for "
-                 "several\n",
-                 open.c_str());
+                 "faster program for one shape,%s for several\n",
+                 open.c_str(), sizes.c_str());
+    for (const std::string &why : compilation.whyOpen())
+      std::fprintf(stderr, "note: %s\n", why.c_str());
+  }
   tuning::Tuner::Counts tuned = compilation.tunedCalls();
   if (tuned.known + tuned.measured + tuned.missing)
     std::fprintf(stderr,

@@ -169,6 +169,10 @@ static void printParts(const abi::Program &program) {
 }
 
 static int dump(const std::string &path) {
+  for (const char *model : {".onnx", ".json", ".mlir"})
+    if (path.ends_with(model))
+      throw Failure{path + ": expected an artifact, got a model: compile it "
+                           "first"};
   rt::Artifact artifact = take(rt::Artifact::open(path));
   if (rt::Status status = artifact.verify(); !status.isOk())
     throw Failure{path + ": " + status.message()};

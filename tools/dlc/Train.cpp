@@ -522,6 +522,9 @@ void TrainCommand::train(Trainer &trainer, TrainData &examples) {
                 static_cast<long long>(epochs));
     return;
   }
+  if (checkpoint.empty())
+    std::fputs("note: nothing keeps what is trained: give --checkpoint\n",
+               stderr);
   firstUpdate = trainer.updates() + 1;
   for (int64_t epoch = first; epoch <= epochs; ++epoch) {
     trainEpoch(trainer, examples, epoch);

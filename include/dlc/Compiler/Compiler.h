@@ -217,6 +217,11 @@ public:
 
   /// Then, the largest size of the extent that the others have programs for.
   int64_t largestSize() const;
+  /// The names of extents that inputs of the model leave open, each once, as
+  /// `CompileOptions::extents` takes them.
+  const std::vector<std::string> &openExtents() const;
+  /// Why the compiler made no programs of sizes for them, a sentence each.
+  const std::vector<std::string> &whyOpen() const;
 
   /// Which of the extents that have several sizes may also be smaller than in
   /// the programs for these, from Phase::Plan on.

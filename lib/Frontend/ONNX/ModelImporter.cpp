@@ -241,8 +241,10 @@ Type ModelImporter::inputType(const ValueInfo &input) {
   }
   int64_t bytes = 16; // More than any element takes.
   for (int64_t &dim : *shape) {
-    if (dim > 1 && __builtin_mul_overflow(bytes, dim, &bytes)) {
-      fail("expected a size of " + what + " within 64 bits");
+    // No machine has more addresses than 2^47.
+    if (dim > 1 && (__builtin_mul_overflow(bytes, dim, &bytes) ||
+                    bytes / 16 >= int64_t(1) << 47)) {
+      fail("expected less than 2^47 elements of " + what);
       return {};
     }
     if (dim < 0)

@@ -106,7 +106,7 @@ const Function kFunctions[] = {
      "%c = arith.constant -1.0 : f32 %y = math.powf %x, %c : f32",
      [](double x) { return std::pow(x, -1); }, 0.5, 0.5},
     {"pow_four", "%c = arith.constant 4.0 : f32 %y = math.powf %x, %c : f32",
-     [](double x) { return std::pow(x, 4); }, 1.9, 1.9},
+     [](double x) { return std::pow(x, 4); }, 2, 2},
     {"pow_five", "%c = arith.constant 5.0 : f32 %y = math.powf %x, %c : f32",
      [](double x) { return std::pow(x, 5); }, 0.55, 0.55},
     {"pow_gamma", "%c = arith.constant 0.45 : f32 %y = math.powf %x, %c : f32",
