@@ -455,6 +455,8 @@ Compilation::SmallerSizes Compilation::smallerSizes() const {
                      : SmallerSizes::OfAll;
 }
 
+size_t Compilation::unseenNodes() const { return state->unseenNodes; }
+
 const std::vector<std::string> &Compilation::openExtents() const {
   return state->openExtents;
 }
@@ -516,7 +518,8 @@ LaunchCounts Compilation::launches() const {
   return counts;
 }
 
-static onnx::ImportOptions importOptions(const CompileOptions &options) {
+static onnx::ImportOptions importOptions(const CompileOptions &options,
+                                         size_t &unseenNodes) {
   onnx::ImportOptions result;
   for (const auto &[name, shape] : options.shapes)
     result.inputShapes[name].assign(shape.begin(), shape.end());
@@ -524,6 +527,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   result.takesSomeParams = options.takesSomeParams;
   result.keepsParameters = options.keepsParameters || options.isTraining;
   result.isTraining = options.isTraining;
+  result.unseenNodes = &unseenNodes;
   return result;
 }
 
@@ -571,8 +575,9 @@ LogicalResult Compilation::import(const std::string &path) {
                    succeeded(state->checkShapes(path)) &&
                    succeeded(state->checkGroups()));
   } else {
-    state->module = onnx::importOnnxFile(*state->context, path,
-                                         importOptions(state->options));
+    state->module =
+        onnx::importOnnxFile(*state->context, path,
+                             importOptions(state->options, state->unseenNodes));
   }
   return success(state->module && succeeded(state->checkImport()) &&
                  succeeded(state->checkRanks()) &&
@@ -603,8 +608,9 @@ LogicalResult Compilation::import(const symbol::Symbol &symbol,
 LogicalResult Compilation::importOnnx(StringRef bytes,
                                       const std::string &name) {
   state->modelName = name;
-  state->module = onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
-                                         importOptions(state->options));
+  state->module =
+      onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
+                             importOptions(state->options, state->unseenNodes));
   return success(state->module && succeeded(state->checkImport()) &&
                  succeeded(state->checkRanks()) &&
                  succeeded(state->checkGroups()));

@@ -58,6 +58,7 @@ struct Compilation::State {
   TargetParts target;
   std::string messages;
   std::vector<frontend::Fault> faults;
+  size_t unseenNodes = 0;
   bool hasFailed = false, isUnsupported = false;
   std::unique_ptr<tuning::Tuner> tuner; ///< Null without tuning.
   std::unique_ptr<mlir::MLIRContext> context;

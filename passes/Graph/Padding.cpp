@@ -485,16 +485,16 @@ std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
                                                      Value original,
                                                      ArrayRef<int64_t> fixed) {
   const auto pieces = readNumber(copy.mapping.lookup(original), ofCopy, fixed);
-  std::optional<LinearNumbers> all;
+  if (pieces.empty())
+    return std::nullopt;
+  LinearNumbers all{0, SmallVector<int64_t>(fixed.size()), false};
   SmallVector<bool> hasStep(fixed.size());
   for (const NumberRead &piece : pieces) {
     auto own = linearAlong(piece.number, piece.position);
     if (!own)
       return std::nullopt;
-    if (!all)
-      all.emplace(LinearNumbers{0, SmallVector<int64_t>(fixed.size()), false});
     for (auto [step, found, is, index] :
-         llvm::zip_equal(all->steps, own->steps, hasStep, piece.position)) {
+         llvm::zip_equal(all.steps, own->steps, hasStep, piece.position)) {
       if (llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; }))
         continue; // It says nothing of steps.
       if (is && step != found)
@@ -503,13 +503,31 @@ std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
       is = true;
     }
   }
+  // A dimension along which each piece has one place has the step between two.
+  for (unsigned dim = 0; dim < fixed.size(); ++dim) {
+    if (hasStep[dim])
+      continue;
+    for (const NumberRead &piece : ArrayRef(pieces).drop_front()) {
+      const NumberRead &other = pieces.front();
+      const int64_t distance =
+          piece.position[dim].constant - other.position[dim].constant;
+      int64_t rest = piece.number.constant - other.number.constant;
+      for (unsigned i = 0; i < fixed.size(); ++i)
+        rest -= all.steps[i] *
+                (piece.position[i].constant - other.position[i].constant);
+      if (distance != 0 && rest % distance == 0) {
+        all.steps[dim] = rest / distance;
+        break;
+      }
+    }
+  }
   for (auto [i, piece] : llvm::enumerate(pieces)) {
     int64_t first = piece.number.constant;
-    for (auto [step, index] : llvm::zip_equal(all->steps, piece.position))
+    for (auto [step, index] : llvm::zip_equal(all.steps, piece.position))
       first -= step * index.constant;
     if (i == 0)
-      all->first = first;
-    else if (first != all->first)
+      all.first = first;
+    else if (first != all.first)
       return std::nullopt;
   }
   return all;

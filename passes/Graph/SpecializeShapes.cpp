@@ -54,6 +54,15 @@ struct Part {
 constexpr int64_t kUsualSizes[] = {8,  16,  24,  32,  48,  64,
                                    96, 128, 192, 256, 384, 512};
 
+/// Sizes of what stays open, while a function is read: primes that no model has
+/// as a limit or an extent, of which a few make no more elements than there are
+/// numbers.
+constexpr int64_t kProbes[] = {1009, 1013, 1019, 1021};
+
+/// Others, beside which nothing in a model is small, or large.
+constexpr int64_t kOnes[] = {1, 1, 1, 1}, kFew[] = {2, 3, 5, 7},
+                  kMany[] = {10007, 1031, 1033, 1039};
+
 /// Why a model cannot have some sizes.
 struct Misfit {
   std::optional<Location> location;
@@ -78,6 +87,7 @@ private:
                               Misfit &why);
   LogicalResult addParts(std::vector<Part> &parts);
   LogicalResult infer(func::FuncOp function);
+  OwningOpRef<func::FuncOp> withOpen(func::FuncOp function, int64_t open);
   bool isOutside(func::FuncOp function);
   std::optional<FunctionCopy> copyFor(const Part &part, const Extent &extent,
                                       int64_t size, ArrayRef<int64_t> probes,
@@ -242,16 +252,17 @@ LogicalResult SpecializeShapes::infer(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
-/// Whether an index that follows from sizes alone is none, which this says; of
-/// what stays open there is one.
-bool SpecializeShapes::isOutside(func::FuncOp function) {
+/// The same with `open` for each extent that stays open; null where the model
+/// cannot have that.
+OwningOpRef<func::FuncOp> SpecializeShapes::withOpen(func::FuncOp function,
+                                                     int64_t open) {
   OwningOpRef<func::FuncOp> probe = function.clone();
   for (BlockArgument argument : probe->getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
       continue;
     SmallVector<int64_t> shape(type.getShape());
-    std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(1));
+    std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, open);
     argument.setType(type.clone(shape));
   }
   probe->setType(FunctionType::get(&getContext(),
@@ -260,13 +271,30 @@ bool SpecializeShapes::isOutside(func::FuncOp function) {
   nameOpenDims(*probe);
   if (failed(inferProbe(getOperation(), *probe,
                         [&](func::FuncOp each) { return infer(each); })))
-    return false;
-  std::optional<OutsideIndex> outside = findOutsideIndex(*probe);
-  if (outside)
-    outside->op->emitError("expected an index in [")
-        << -outside->extent << ", " << outside->extent << "), got "
-        << outside->index;
-  return outside.has_value();
+    return {};
+  return probe;
+}
+
+/// Whether an index is none, which this says: one that follows from sizes, and
+/// has nothing of what stays open, nor has what it points into.
+bool SpecializeShapes::isOutside(func::FuncOp function) {
+  const bool isOpen = !llvm::all_of(function.getArgumentTypes(), isStatic);
+  OwningOpRef<func::FuncOp> probe;
+  std::optional<OutsideIndex> outside;
+  for (int64_t open : {kProbes[0], int64_t(2), int64_t(1)}) {
+    probe = withOpen(function, open);
+    auto found = probe ? findOutsideIndex(*probe) : std::nullopt;
+    if (!found || (outside && (outside->index != found->index ||
+                               outside->extent != found->extent)))
+      return false;
+    outside = found;
+    if (!isOpen)
+      break;
+  }
+  outside->op->emitError("expected an index in [")
+      << -outside->extent << ", " << outside->extent << "), got "
+      << outside->index;
+  return true;
 }
 
 /// The function of combination `number`; nullopt, with the reason in `why`,
@@ -388,14 +416,6 @@ void SpecializeShapes::declare(ArrayRef<Part> parts) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// Sizes of what stays open, while a function is read: primes that no model has
-/// as a limit or an extent, of which a few make no more elements than there are
-/// numbers.
-static constexpr int64_t kProbes[] = {1009, 1013, 1019, 1021};
-
-/// Others, to which nothing in a model can be large or a multiple.
-static constexpr int64_t kOnes[] = {1, 1, 1, 1}, kFew[] = {2, 3, 5, 7};
-
 /// A copy of @main of the sizes of `part`, but for `extent`, and `probes` for
 /// what stays open; with `others` those of all other extents are that.
 std::optional<FunctionCopy>
@@ -514,7 +534,8 @@ bool SpecializeShapes::isSoFor(const Part &part, const Extent &extent,
   SmallVector<int64_t> sizes =
       llvm::to_vector(llvm::make_filter_range(smaller, isPrime));
   sizes.resize(2, sizeIn(part, extent));
-  const ArrayRef<int64_t> others[] = {kOnes, kFew};
+  sizes.push_back(sizes.front());
+  const ArrayRef<int64_t> others[] = {kOnes, kFew, kMany};
   for (auto [size, open] : llvm::zip_equal(sizes, others)) {
     if (!copyFor(part, extent, size, open))
       continue; // The model cannot have it.
@@ -572,6 +593,20 @@ bool SpecializeShapes::padExtent(ArrayRef<Part> parts, Extent &extent,
   }
   if (!isSoFor(*largest, extent, belowLargest, *like, why))
     return false;
+  auto isKnownIn = [](Type type, unsigned dim) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.isDynamicDim(dim);
+  };
+  for (const Part &part : parts) {
+    func::FuncOp function = part.function;
+    for (auto [type, dims] :
+         llvm::zip_equal(function.getResultTypes(), like->results))
+      for (unsigned dim : dims)
+        if (!isKnownIn(type, dim)) {
+          why = "a result's shape depends on what else stays open";
+          return false;
+        }
+  }
   for (auto [dims, others] : llvm::zip_equal(like->results, paddedResults))
     for (unsigned dim : dims)
       if (dim < others.size() && others[dim] >= 0) {
@@ -808,7 +843,7 @@ void SpecializeShapes::runOnOperation() {
   if (combinations == 1) {
     std::string suffix;
     fix(main, 0, suffix);
-    if (failed(infer(main)))
+    if (failed(infer(main)) || isOutside(main))
       signalPassFailure();
     return;
   }

@@ -219,7 +219,7 @@ TEST_F(Steps, RefuseFactorsOfWhatIsNoParameter) {
   options.data = {"x", "label"};
   options.frozen = {"x"};
   EXPECT_EQ(problemOf(regressionWith(""), options),
-            "expected a parameter to freeze, got 'x'\n");
+            "expected a parameter to freeze, got 'x'; there are a, b_bias\n");
   options.frozen = {"a"};
   options.factors["a"].rate = 2;
   EXPECT_EQ(problemOf(regressionWith(""), options),
@@ -228,7 +228,8 @@ TEST_F(Steps, RefuseFactorsOfWhatIsNoParameter) {
   options.frozen = {};
   options.factors["label"].decay = 2;
   EXPECT_EQ(problemOf(regressionWith(""), options),
-            "expected a parameter to give factors, got 'label'\n");
+            "expected a parameter to give factors, got 'label'; there are a, "
+            "b_bias\n");
 }
 
 TEST_F(Steps, RefuseWhatMakesNoStep) {
@@ -251,7 +252,8 @@ TEST_F(Steps, RefuseWhatMakesNoStep) {
   options.data = {"x", "label"};
   options.factors["c"].rate = 2;
   EXPECT_EQ(problemOf(regressionWith(""), options),
-            "expected a parameter to give factors, got 'c'\n");
+            "expected a parameter to give factors, got 'c'; there are a, "
+            "b_bias\n");
   options.factors = {{"a", {.decay = -1}}};
   EXPECT_EQ(problemOf(regressionWith(""), options),
             "expected a finite factor of at least 0 for 'a', got "

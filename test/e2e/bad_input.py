@@ -129,7 +129,7 @@ for MODEL, WORDS in {
     "unknown-rank": ["rank"],
     "output-type": ["'y'", "INT64"],
     "negative-dim": ["'x'", "-2"],
-    "overflowing-dim": ["'x'", "64 bits"],
+    "overflowing-dim": ["'x'", "2^47"],
     "initializer-size": ["expected 12 bytes", "got 8"],
     "initializer-dims": ["'w'", "-2"],
     "initializer-overflow": ["'w'", "64 bits"],
@@ -154,7 +154,7 @@ compiling("basic", BAD_INPUT, "'x' to be 3", extra=["--shape", "x=2x9"])
 compiling("shapes", BAD_INPUT, "'x' to be 2", extra=["--shape", "x=7x3x4"])
 compiling("symbol-twice", BAD_INPUT, "'N'", extra=["--shape", "x=2x3"])
 compiling(
-    "basic", BAD_INPUT, "'x'", "64 bits",
+    "basic", BAD_INPUT, "'x'", "2^47",
     extra=["--shape", "x=9223372036854775807x3"])  # fmt: skip
 
 

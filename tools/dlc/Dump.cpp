@@ -9,6 +9,7 @@
 #include "dlc/runtime/Artifact/Loader.h"
 
 #include <cstdio>
+#include <filesystem>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -170,7 +171,7 @@ static void printParts(const abi::Program &program) {
 
 static int dump(const std::string &path) {
   for (const char *model : {".onnx", ".json", ".mlir"})
-    if (path.ends_with(model))
+    if (path.ends_with(model) && std::filesystem::exists(path))
       throw Failure{path + ": expected an artifact, got a model: compile it "
                            "first"};
   rt::Artifact artifact = take(rt::Artifact::open(path));

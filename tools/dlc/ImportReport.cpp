@@ -57,6 +57,12 @@ int ReportCommand::run() {
   for (const frontend::Fault &fault : compilation.faults())
     rows.push_back({cell(fault.node), cell(fault.op), cell(fault.attribute),
                     cell(fault.reason), cell(fault.alternative)});
+  if (compilation.unseenNodes())
+    rows.push_back({"-", "-", "-",
+                    "of nodes behind these only the operators were looked at, "
+                    "which are known: " +
+                        std::to_string(compilation.unseenNodes()),
+                    "-"});
   std::string text;
   // One that is of no node is no table: the file itself is at fault.
   bool isOfNodes =

@@ -259,6 +259,8 @@ public:
   const std::string &messages() const;
   /// The errors so far, one by one: after import(), all that it cannot import.
   const std::vector<frontend::Fault> &faults() const;
+  /// Nodes behind these, of which only the operators were looked at.
+  size_t unseenNodes() const;
   /// The first failure was that the model is well formed and needs what DLC
   /// does not support.
   bool isUnsupported() const;

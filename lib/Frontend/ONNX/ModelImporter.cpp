@@ -337,10 +337,8 @@ bool ModelImporter::importMain(ModuleOp module) {
     main.setAllArgAttrs(inputAttrs);
   training.addRandom = [&] { return graph::addRandom(main); };
   if (!importNodes(model.graph.nodes, scope)) {
-    if (unseenNodes > 0)
-      emitError(loc) << "of nodes that depend on these only the operators were "
-                        "looked at, which are known: "
-                     << unseenNodes;
+    if (options.unseenNodes)
+      *options.unseenNodes = unseenNodes;
     return false;
   }
 

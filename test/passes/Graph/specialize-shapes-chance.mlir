@@ -164,3 +164,43 @@ func.func @main(%x: tensor<?xf32> {graph.dims = ["L"]}) -> tensor<?xf32> {
   %y = graph.add %x, %real : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// What cuts nothing of a thousand rows cuts some of many.
+// CHECK: [Missed] SpecializeShapes {{.*}}slice has an extent that is no multiple of the size
+func.func @main(%arg0: tensor<?x?xf32> {graph.dims = ["L", "M"]}) -> (tensor<?xf32>) {
+  %im1 = graph.constant dense<-1> : tensor<1xi64>
+  %0 = graph.reshape %arg0, %im1 : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %im17000 = graph.constant dense<-17000> : tensor<1xi64>
+  %i4611686018427387904 = graph.constant dense<4611686018427387904> : tensor<1xi64>
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %1 = graph.slice %0, %im17000, %i4611686018427387904, %i0, %i1 : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %2 = graph.shape %arg0 : (tensor<?x?xf32>) -> tensor<2xi64>
+  %i1_0 = graph.constant dense<1> : tensor<1xi64>
+  %3 = graph.gather %2, %i1_0 : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %i0_1 = graph.constant dense<0> : tensor<1xi64>
+  %i0_2 = graph.constant dense<0> : tensor<1xi64>
+  %i1_3 = graph.constant dense<1> : tensor<1xi64>
+  %4 = graph.slice %1, %i0_1, %3, %i0_2, %i1_3 : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return %4 : tensor<?xf32>
+}
+
+// -----
+
+// A result whose shape is not known before what else stays open is.
+// CHECK: [Missed] SpecializeShapes {{.*}}a result's shape depends on what else stays open
+func.func @main(%arg0: tensor<?x?xf32> {graph.dims = ["L", "M"]}) -> (tensor<?x?xf32>) {
+  %0 = graph.shape %arg0 : (tensor<?x?xf32>) -> tensor<2xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %1 = graph.gather %0, %i1 : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %i0_0 = graph.constant dense<0> : tensor<1xi64>
+  %i0_1 = graph.constant dense<0> : tensor<1xi64>
+  %2 = graph.concat %i0, %1, %i0_0, %i0_1 {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %c = graph.constant dense<0.000000e+00> : tensor<f32>
+  %i0_1_2 = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %3 = graph.pad %arg0, %2, %c, %i0_1_2 : (tensor<?x?xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %3 : tensor<?x?xf32>
+}

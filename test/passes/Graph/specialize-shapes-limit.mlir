@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A size that no run could have, since a table has no such rows.
 // RUN: dlc-opt %s --split-input-file --graph-specialize-shapes=extents='L=8|16' --verify-diagnostics
-// RUN: dlc-opt %s --graph-specialize-shapes=usual | FileCheck %s
+// RUN: dlc-opt %s --split-input-file --graph-specialize-shapes=usual | FileCheck %s
 
 // Where nobody asks for one, the longest that there is gets a function.
 // CHECK: graph.by_shape = [@main_8, @main_12, @main_any]
@@ -18,4 +18,13 @@ func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "L"]}) -> tensor<?x?
   %rows = graph.gather %table, %at : (tensor<15xf32>, tensor<?xi64>) -> tensor<?xf32>
   %y = graph.add %x, %rows : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// An index into what stays open may be one.
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "L"]}) -> tensor<1x?xf32> {
+  %second = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.gather %x, %second {axis = 0 : i64} : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<1x?xf32>
+  return %y : tensor<1x?xf32>
 }

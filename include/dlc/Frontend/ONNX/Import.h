@@ -49,6 +49,9 @@ struct ImportOptions {
   /// Bound on the nodes that inlining may create beyond those of the model: a
   /// few functions that call each other twice grow exponentially.
   size_t inlinedNodes = 1 << 18;
+  /// Where not null, becomes the number of nodes that depend on what failed, of
+  /// which only the operators were looked at.
+  size_t *unseenNodes = nullptr;
 };
 
 /// Loads what the importer creates operations of (graph, func).
