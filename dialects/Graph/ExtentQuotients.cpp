@@ -9,11 +9,13 @@
 using namespace mlir;
 using namespace dlc::graph;
 
+namespace {
 /// An extent of an argument.
 struct ArgumentExtent {
   BlockArgument argument;
   int64_t dim;
 };
+} // namespace
 
 /// What extent `size`, of one element, is, if it is one.
 static std::optional<ArgumentExtent> findExtent(Value size) {

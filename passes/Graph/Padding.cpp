@@ -4,6 +4,7 @@
 
 #include "Forms.h"
 #include "Knowledge.h"
+#include "NumberReads.h"
 #include "Rows.h"
 
 #include "dlc/dialects/Graph/Batches.h"
@@ -408,74 +409,6 @@ static std::optional<LinearNumbers> linearAlong(const Index &number,
     numbers.steps.push_back(step.value_or(0));
   }
   return numbers;
-}
-
-/// An integer of a tensor in loops over some of its places.
-struct NumberRead {
-  Index number;
-  SmallVector<Index> position;
-  int64_t low, high; ///< The least and the largest.
-};
-
-/// The integer at any place of `value` that is `fixed` in some dimensions (not
-/// -1), in pieces where it is another for some places; empty where it is not
-/// linear.
-static SmallVector<NumberRead, 1>
-readNumber(Value value, const Knowledge &knowledge, ArrayRef<int64_t> fixed) {
-  struct Piece {
-    Loops loops;
-    SmallVector<Index> position;
-  };
-  Piece whole;
-  SmallVector<int> loopOf;
-  for (auto [extent, at] : llvm::zip_equal(typeOf(value).getShape(), fixed)) {
-    auto &extents = whole.loops.extents;
-    const bool isLoop = at < 0 && extent != 1;
-    loopOf.push_back(isLoop ? static_cast<int>(extents.size()) : -1);
-    if (isLoop)
-      extents.push_back(extent);
-  }
-  for (auto [loop, at] : llvm::zip_equal(loopOf, fixed))
-    whole.position.push_back(
-        loop < 0 ? Index::number(whole.loops, std::max<int64_t>(at, 0))
-                 : Index::loop(whole.loops, loop));
-  // What several dimensions became is read in the loops of each.
-  constexpr int mostCuts = 8;
-  SmallVector<NumberRead, 1> found;
-  SmallVector<Piece> todo = {std::move(whole)};
-  for (int cuts = 0; !todo.empty();) {
-    Piece piece = todo.pop_back_val();
-    Block scratch;
-    OpBuilder builder(value.getContext());
-    builder.setInsertionPointToEnd(&scratch);
-    NumberReader reader(
-        builder, value.getLoc(), piece.loops,
-        [&](Value each) { return knowledge.elementsOf(each); },
-        [](Value) { return false; });
-    if (std::optional<Index> number = reader.numberAt(value, piece.position)) {
-      auto [low, high] = reader.rangeOf(*number);
-      found.push_back({*number, piece.position, low, high});
-      // A loop over one place has no steps.
-      auto leaveOut = [&](Index &index) {
-        for (auto [step, extent] :
-             llvm::zip_equal(index.coefficients, piece.loops.extents))
-          if (extent == 1)
-            step = 0;
-      };
-      leaveOut(found.back().number);
-      llvm::for_each(found.back().position, leaveOut);
-      continue;
-    }
-    std::optional<LoopSplit> split = reader.getSplit();
-    if (!split || cuts++ == mostCuts)
-      return {};
-    for (const LoopPart &part : cut(piece.loops, *split))
-      todo.push_back({part.loops, llvm::map_to_vector(piece.position,
-                                                      [&](const Index &index) {
-                                                        return part.at(index);
-                                                      })});
-  }
-  return found;
 }
 
 /// The numbers of a value in one copy, where they are linear along all
@@ -1092,36 +1025,6 @@ bool PaddingFinder::run(func::FuncOp function,
     }
   }
   return true;
-}
-
-std::optional<OutsideIndex>
-dlc::graph::findOutsideIndex(func::FuncOp function) {
-  Knowledge knowledge;
-  for (Operation &op : function.getBody().front()) {
-    knowledge.learn(&op);
-    auto indexed = dyn_cast<IndexedOpInterface>(op);
-    if (!indexed || indexed.isInBounds() || !hasStaticTypes(&op))
-      continue;
-    Value indices = indexed.getIndicesOperand().get();
-    RankedTensorType type = typeOf(indices);
-    auto extents = indexed.getIndexedExtents();
-    if (!extents || isa<BlockArgument>(indices) ||
-        llvm::is_contained(type.getShape(), 0))
-      continue;
-    // Where there are several extents, the last dimension is that of them.
-    for (auto [i, extent] : llvm::enumerate(*extents)) {
-      SmallVector<int64_t> fixed(type.getRank(), -1);
-      if (extents->size() > 1)
-        fixed.back() = static_cast<int64_t>(i);
-      for (const NumberRead &piece : readNumber(indices, knowledge, fixed)) {
-        if (piece.high >= extent)
-          return OutsideIndex{&op, piece.high, extent};
-        if (piece.low < -extent)
-          return OutsideIndex{&op, piece.low, extent};
-      }
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<FoundPadding>

@@ -71,16 +71,6 @@ findPadding(mlir::func::FuncOp function, PaddingProbes &probes,
             llvm::ArrayRef<std::pair<unsigned, unsigned>> places,
             std::string &why);
 
-/// An operation of a function with known shapes that cannot run.
-struct OutsideIndex {
-  mlir::Operation *op;
-  int64_t index, extent;
-};
-
-/// Finds an index that follows from shapes alone, as the number of a place
-/// does, and is not one of what it points into.
-std::optional<OutsideIndex> findOutsideIndex(mlir::func::FuncOp function);
-
 } // namespace dlc::graph
 
 #endif // DLC_PASSES_GRAPH_PADDING_H

@@ -4,6 +4,7 @@
 // for the sizes that somebody asks for.
 
 #include "Forms.h"
+#include "NumberReads.h"
 #include "Padding.h"
 
 #include "dlc/abi/Version.h"
@@ -314,10 +315,8 @@ SpecializeShapes::addPart(int64_t number, SymbolTable &symbols, Misfit &why) {
     }
     return success(); // Taken.
   });
-  if (succeeded(infer(part.function))) {
-    if (!isOutside(part.function))
-      return part;
-  }
+  if (succeeded(infer(part.function)) && !isOutside(part.function))
+    return part;
   symbols.erase(part.function);
   return std::nullopt;
 }
@@ -526,8 +525,8 @@ static bool isPrime(int64_t number) {
 
 /// Whether what was found for `part`, and the sizes `smaller` than its own,
 /// does not hold by chance, as where a step of the model is a multiple of a
-/// size: it is the same for two primes, with one of what stays open and with
-/// few.
+/// size: it is the same for two primes, with one, few and many of what stays
+/// open.
 bool SpecializeShapes::isSoFor(const Part &part, const Extent &extent,
                                ArrayRef<int64_t> smaller,
                                const FoundPadding &found, std::string &why) {

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <array>
-#include <limits>
 #include <numbers>
 
 using namespace mlir;
