@@ -69,6 +69,78 @@ SmallVector<NumberRead, 1> dlc::graph::readNumber(Value value,
   return found;
 }
 
+/// `number` as steps along dimensions, whose coordinates are sums over loops of
+/// their own; nullopt where the steps of these differ.
+static std::optional<LinearNumbers> linearAlong(const Index &number,
+                                                ArrayRef<Index> position) {
+  LinearNumbers numbers{number.constant, {}, false};
+  for (const Index &index : position) {
+    std::optional<int64_t> step;
+    for (auto [own, all] :
+         llvm::zip_equal(index.coefficients, number.coefficients)) {
+      if (own == 0)
+        continue;
+      if (all % own != 0 || (step && *step != all / own))
+        return std::nullopt;
+      step = all / own;
+    }
+    numbers.first -= step.value_or(0) * index.constant;
+    // Of a dimension that is fixed nothing is left to step along.
+    numbers.steps.push_back(step.value_or(0));
+  }
+  return numbers;
+}
+
+std::optional<LinearNumbers> dlc::graph::linearOf(ArrayRef<NumberRead> pieces,
+                                                  size_t rank) {
+  if (pieces.empty())
+    return std::nullopt;
+  LinearNumbers all{0, SmallVector<int64_t>(rank), false};
+  SmallVector<bool> hasStep(rank);
+  for (const NumberRead &piece : pieces) {
+    auto own = linearAlong(piece.number, piece.position);
+    if (!own)
+      return std::nullopt;
+    for (auto [step, found, is, index] :
+         llvm::zip_equal(all.steps, own->steps, hasStep, piece.position)) {
+      if (llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; }))
+        continue; // It says nothing of steps.
+      if (is && step != found)
+        return std::nullopt;
+      step = found;
+      is = true;
+    }
+  }
+  // A dimension along which each piece has one place has the step between two.
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    if (hasStep[dim])
+      continue;
+    for (const NumberRead &piece : pieces.drop_front()) {
+      const NumberRead &other = pieces.front();
+      const int64_t distance =
+          piece.position[dim].constant - other.position[dim].constant;
+      int64_t rest = piece.number.constant - other.number.constant;
+      for (unsigned i = 0; i < rank; ++i)
+        rest -= all.steps[i] *
+                (piece.position[i].constant - other.position[i].constant);
+      if (distance != 0 && rest % distance == 0) {
+        all.steps[dim] = rest / distance;
+        break;
+      }
+    }
+  }
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    int64_t first = piece.number.constant;
+    for (auto [step, index] : llvm::zip_equal(all.steps, piece.position))
+      first -= step * index.constant;
+    if (i == 0)
+      all.first = first;
+    else if (first != all.first)
+      return std::nullopt;
+  }
+  return all;
+}
+
 std::optional<OutsideIndex>
 dlc::graph::findOutsideIndex(func::FuncOp function) {
   Knowledge knowledge;

@@ -29,6 +29,19 @@ llvm::SmallVector<NumberRead, 1> readNumber(mlir::Value value,
                                             const Knowledge &knowledge,
                                             llvm::ArrayRef<int64_t> fixed);
 
+/// Integers that are linear in where they lie in their tensor, along dimensions
+/// that are not fixed, for each size alike.
+struct LinearNumbers {
+  int64_t first;
+  llvm::SmallVector<int64_t> steps; ///< Of each dimension.
+  bool isSized;
+};
+
+/// Those of a tensor of rank `rank` along all dimensions that pieces have loops
+/// over, or several places in, in all of them alike.
+std::optional<LinearNumbers> linearOf(llvm::ArrayRef<NumberRead> pieces,
+                                      size_t rank);
+
 /// An operation of a function with known shapes that cannot run.
 struct OutsideIndex {
   mlir::Operation *op;

@@ -44,14 +44,6 @@ struct SizedNumber {
   bool isSized = false;
 };
 
-/// Integers that are linear in where they lie in their tensor, along dimensions
-/// that are not fixed, for each size alike.
-struct LinearNumbers {
-  int64_t first;
-  SmallVector<int64_t> steps; ///< Of each dimension.
-  bool isSized;
-};
-
 /// Looks at the places that an element is computed from.
 class PlaceReader : public ElementReader {
 public:
@@ -389,81 +381,14 @@ bool PaddingFinder::tryForms(RankedTensorType type, ArrayRef<unsigned> dims,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// `number` as steps along dimensions, whose coordinates are sums over loops of
-/// their own; nullopt where the steps of these differ.
-static std::optional<LinearNumbers> linearAlong(const Index &number,
-                                                ArrayRef<Index> position) {
-  LinearNumbers numbers{number.constant, {}, false};
-  for (const Index &index : position) {
-    std::optional<int64_t> step;
-    for (auto [own, all] :
-         llvm::zip_equal(index.coefficients, number.coefficients)) {
-      if (own == 0)
-        continue;
-      if (all % own != 0 || (step && *step != all / own))
-        return std::nullopt;
-      step = all / own;
-    }
-    numbers.first -= step.value_or(0) * index.constant;
-    // Of a dimension that is fixed nothing is left to step along.
-    numbers.steps.push_back(step.value_or(0));
-  }
-  return numbers;
-}
-
 /// The numbers of a value in one copy, where they are linear along all
 /// dimensions that are not `fixed` (-1), in all pieces alike.
 std::optional<LinearNumbers> PaddingFinder::linearIn(const FunctionCopy &copy,
                                                      const Knowledge &ofCopy,
                                                      Value original,
                                                      ArrayRef<int64_t> fixed) {
-  const auto pieces = readNumber(copy.mapping.lookup(original), ofCopy, fixed);
-  if (pieces.empty())
-    return std::nullopt;
-  LinearNumbers all{0, SmallVector<int64_t>(fixed.size()), false};
-  SmallVector<bool> hasStep(fixed.size());
-  for (const NumberRead &piece : pieces) {
-    auto own = linearAlong(piece.number, piece.position);
-    if (!own)
-      return std::nullopt;
-    for (auto [step, found, is, index] :
-         llvm::zip_equal(all.steps, own->steps, hasStep, piece.position)) {
-      if (llvm::all_of(index.coefficients, [](int64_t c) { return c == 0; }))
-        continue; // It says nothing of steps.
-      if (is && step != found)
-        return std::nullopt;
-      step = found;
-      is = true;
-    }
-  }
-  // A dimension along which each piece has one place has the step between two.
-  for (unsigned dim = 0; dim < fixed.size(); ++dim) {
-    if (hasStep[dim])
-      continue;
-    for (const NumberRead &piece : ArrayRef(pieces).drop_front()) {
-      const NumberRead &other = pieces.front();
-      const int64_t distance =
-          piece.position[dim].constant - other.position[dim].constant;
-      int64_t rest = piece.number.constant - other.number.constant;
-      for (unsigned i = 0; i < fixed.size(); ++i)
-        rest -= all.steps[i] *
-                (piece.position[i].constant - other.position[i].constant);
-      if (distance != 0 && rest % distance == 0) {
-        all.steps[dim] = rest / distance;
-        break;
-      }
-    }
-  }
-  for (auto [i, piece] : llvm::enumerate(pieces)) {
-    int64_t first = piece.number.constant;
-    for (auto [step, index] : llvm::zip_equal(all.steps, piece.position))
-      first -= step * index.constant;
-    if (i == 0)
-      all.first = first;
-    else if (first != all.first)
-      return std::nullopt;
-  }
-  return all;
+  return linearOf(readNumber(copy.mapping.lookup(original), ofCopy, fixed),
+                  fixed.size());
 }
 
 /// The same in all copies, but for what are multiples of their sizes.
