@@ -95,11 +95,11 @@ private:
                                       std::optional<int64_t> others = {});
   SmallVector<int64_t> findSmaller(ArrayRef<Part> parts, const Part &part,
                                    const Extent &extent);
-  std::optional<FoundPadding> findPaddingOf(const Part &part,
-                                            const Extent &extent, int64_t size,
-                                            ArrayRef<int64_t> smaller,
-                                            ArrayRef<int64_t> others,
-                                            std::string &why);
+  std::optional<PaddingProbes> makeProbes(const Part &part,
+                                          const Extent &extent, int64_t size,
+                                          ArrayRef<int64_t> smaller,
+                                          ArrayRef<int64_t> others,
+                                          bool mayLack, std::string &why);
   bool isSoFor(const Part &part, const Extent &extent,
                ArrayRef<int64_t> smaller, const FoundPadding &found,
                std::string &why);
@@ -481,39 +481,44 @@ SmallVector<int64_t> SpecializeShapes::findSmaller(ArrayRef<Part> parts,
 }
 
 /// For `extent` of `size`, and those `smaller`, where what stays open are
-/// `others`.
-std::optional<FoundPadding>
-SpecializeShapes::findPaddingOf(const Part &part, const Extent &extent,
-                                int64_t size, ArrayRef<int64_t> smaller,
-                                ArrayRef<int64_t> others, std::string &why) {
+/// `others`. With `mayLack`, of smaller ones those that the model can have.
+std::optional<PaddingProbes>
+SpecializeShapes::makeProbes(const Part &part, const Extent &extent,
+                             int64_t size, ArrayRef<int64_t> smaller,
+                             ArrayRef<int64_t> others, bool mayLack,
+                             std::string &why) {
   PaddingProbes probes;
-  auto add = [&](int64_t size, FunctionCopy &to) {
-    auto copy = copyFor(part, extent, size, others);
-    if (copy)
-      to = std::move(*copy);
-    else
-      why = "shapes do not fit a size of " + std::to_string(size);
-    return copy.has_value();
-  };
-  probes.size = size;
-  probes.sizes.assign(smaller.begin(), smaller.end());
-  probes.smaller.resize(smaller.size());
-  if (!add(probes.size, probes.own))
+  auto refuse = [&](int64_t size) {
+    why = "shapes do not fit a size of " + std::to_string(size);
     return std::nullopt;
-  for (auto [each, copy] : llvm::zip_equal(smaller, probes.smaller))
-    if (!add(each, copy))
-      return std::nullopt;
+  };
+  auto own = copyFor(part, extent, size, others);
+  if (!own)
+    return refuse(size);
+  for (int64_t each : smaller) {
+    if (each < 1 || each >= size || llvm::is_contained(probes.sizes, each))
+      continue;
+    auto copy = copyFor(part, extent, each, others);
+    if (!copy && !mayLack)
+      return refuse(each);
+    if (!copy)
+      continue;
+    probes.sizes.push_back(each);
+    probes.smaller.push_back(std::move(*copy));
+  }
   auto open = copyFor(part, extent, ShapedType::kDynamic, others);
   auto any = copyFor(part, extent, size, others, ShapedType::kDynamic);
-  if (!open || !any) {
+  if (probes.sizes.empty() || !open || !any) {
     why = "shapes do not fit any size";
     return std::nullopt;
   }
+  probes.size = size;
+  probes.own = std::move(*own);
   probes.open = std::move(*open);
   probes.others = std::move(*any);
   if (auto least = copyFor(part, extent, size, others, 1))
     probes.least = std::move(*least);
-  return findPadding(main, probes, extent.places, why);
+  return probes;
 }
 
 static bool isPrime(int64_t number) {
@@ -536,16 +541,13 @@ bool SpecializeShapes::isSoFor(const Part &part, const Extent &extent,
   sizes.push_back(sizes.front());
   const ArrayRef<int64_t> others[] = {kOnes, kFew, kMany};
   for (auto [size, open] : llvm::zip_equal(sizes, others)) {
-    if (!copyFor(part, extent, size, open))
+    const SmallVector<int64_t> below = {size - 1, size - 2, size / 2, 1};
+    std::string lacks;
+    auto probes = makeProbes(part, extent, size, below, open,
+                             /*mayLack=*/true, lacks);
+    if (!probes)
       continue; // The model cannot have it.
-    SmallVector<int64_t> below;
-    for (int64_t each : {size - 1, size - 2, size / 2, int64_t(1)})
-      if (each > 0 && each < size && !llvm::is_contained(below, each) &&
-          copyFor(part, extent, each, open))
-        below.push_back(each);
-    if (below.empty())
-      continue;
-    auto again = findPaddingOf(part, extent, size, below, open, why);
+    auto again = findPadding(main, *probes, extent.places, why);
     if (again && *again != found)
       why = "what it takes differs by the size";
     if (!again || *again != found)
@@ -567,8 +569,11 @@ bool SpecializeShapes::padExtent(ArrayRef<Part> parts, Extent &extent,
     SmallVector<int64_t> sizes = findSmaller(parts, part, extent);
     if (sizes.empty())
       continue; // There is no size between.
-    std::optional<FoundPadding> padding =
-        findPaddingOf(part, extent, sizeIn(part, extent), sizes, kProbes, why);
+    auto probes = makeProbes(part, extent, sizeIn(part, extent), sizes, kProbes,
+                             /*mayLack=*/false, why);
+    std::optional<FoundPadding> padding;
+    if (probes)
+      padding = findPadding(main, *probes, extent.places, why);
     if (!padding)
       return false;
     own = std::move(*padding);
