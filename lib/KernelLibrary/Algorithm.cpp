@@ -24,6 +24,13 @@ static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
     return;
   Match rounded = match;
   setParts(rounded, type, kRounded);
+  const bool isPacked = match.config.get("packed_w") != nullptr;
+  if (isPacked && match.entry == "cpu.conv") {
+    // Terms go by two blocks of channels.
+    auto form = IntegerAttr::get(IntegerType::get(type.getContext(), 64), 2);
+    rounded.config.set("packed_w", form);
+    rounded.packedConfig.set("packed_w", form);
+  }
   std::string why;
   if (entry.isSupported(callOf(rounded, type).view(), why))
     match = std::move(rounded);

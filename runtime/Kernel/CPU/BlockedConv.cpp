@@ -133,18 +133,20 @@ private:
 };
 } // namespace
 
-/// [C/16][taps][8][64] pairs of channels in place of [C/16][taps][16][64].
+/// [C/16][taps][8][64] pairs of channels in place of [C/16][taps][16][64], or
+/// [C/32][taps][16][64], of which the last may be half as many.
 static void packBlockedPairs(const ConvShape &shape, const float *source,
                              uint32_t *target) {
   const int64_t channels = shape.groupIn(), taps = shape.taps();
+  const int64_t together = (shape.pairedBlocks ? 2 : 1) * kChannelBlock;
   for (int64_t first = 0; first < shape.outChannels;) {
     const int64_t own =
         std::min(kPackedColumns, shape.groupOut() - first % shape.groupOut());
     const float *rows = source + first * channels * taps;
-    for (int64_t block = 0; block < channels; block += kChannelBlock)
+    for (int64_t block = 0; block < channels; block += together)
       for (int64_t tap = 0; tap < taps; ++tap)
         target = packPairs({rows + block * taps + tap, taps, channels * taps},
-                           kChannelBlock, own, target);
+                           std::min(together, channels - block), own, target);
     first += own;
   }
 }
@@ -241,6 +243,8 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.outChannels = shape.groupOut();
   plan.isPlainX = !shape.blockedX;
   plan.isPlainY = !shape.blockedY;
+  plan.hasPairedBlocks = shape.pairedBlocks;
+  plan.pixelUnit = 1;
   plan.pixels = plan.outPlane = shape.pixels();
   plan.epilogue = shape.epilogue;
   const int64_t inBlocks = ceilDiv(plan.inChannels, kChannelBlock);
@@ -293,6 +297,31 @@ int64_t cpu::mostPixelsOfSplit(const ConvShape &shape) {
   return shape.blockedY ? kSplitRows : kMostPixelsOfTile;
 }
 
+/// Rows of pixels that one tile may have where all taps share the rounded
+/// elements under them; 0 where they do not.
+static int64_t rowsOfStrip(const ConvShape &shape) {
+  if (!shape.pairedBlocks || !shape.blockedY || shape.taps() == 1)
+    return 0;
+  const int64_t width = shape.out[1];
+  auto reach = [&](int i) {
+    return (shape.kernel[i] - 1) * shape.dilation[i] / shape.stride[i];
+  };
+  const int64_t planes =
+      std::min(shape.kernel[0], shape.stride[0]) *
+      std::min(shape.kernel[1], shape.stride[1]);
+  const int64_t pitch = width + reach(1);
+  auto fits = [&](int64_t rows) {
+    return (rows - 1) * pitch + width <= kSplitRows &&
+           saturatedProduct({planes, rows + reach(0), pitch}) <= kMostTileRows;
+  };
+  if (pitch > kMostTileRows)
+    return 0;
+  int64_t rows = 0;
+  while (rows < shape.out[0] && fits(rows + 1))
+    ++rows;
+  return rows;
+}
+
 /// Chooses the grid. Aims: many pixels, which share the
 /// panels of weights, and enough tiles for 16 workers.
 BlockedPlan cpu::planSplit(const ConvShape &shape) {
@@ -300,6 +329,10 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
   BlockedPlan plan = planBlocked(shape);
   plan.isPanelSlowest = false;
   plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfSplit(shape));
+  if (const int64_t rows = rowsOfStrip(shape)) {
+    plan.pixelBlocks = ceilDiv(shape.out[0], rows);
+    plan.pixelUnit = shape.out[1];
+  }
   const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
   const int64_t outer = std::max<int64_t>(
       saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}), 1);

@@ -199,6 +199,18 @@ static Status checkMostDims(const KernelCall &call, const TensorType &plainX) {
                    toString(call.inputs[0]).c_str());
 }
 
+static Status readPacked(const Attributes &attributes, ConvShape &shape) {
+  const int64_t form = attributes.getInt("packed_w", 0);
+  const int64_t most = shape.bf16Parts == 1 ? 2 : 1;
+  if (form < 0 || form > most)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected attribute 'packed_w' to be 0 %s, got %lld",
+                     most == 2 ? "to 2" : "or 1", static_cast<long long>(form));
+  shape.packed = form != 0;
+  shape.pairedBlocks = form == 2;
+  return Status::ok();
+}
+
 Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;
@@ -221,7 +233,7 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
                                 attributes.getInt("group", 1), shape, padEnd));
   DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
-  DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
+  DLC_RETURN_IF_ERROR(readPacked(attributes, shape));
   DLC_RETURN_IF_ERROR(readEpilogue(attributes, shape.epilogue));
   if (shape.isBlocked())
     DLC_RETURN_IF_ERROR(checkBlocked(shape));

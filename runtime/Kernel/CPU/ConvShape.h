@@ -14,6 +14,7 @@ struct ConvShape {
   int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
   int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
   bool packed;
+  bool pairedBlocks; ///< Packed terms go by two blocks of channels.
   bool winograd; ///< As F(4x4, 3x3).
   /// That floats may be split to, 1 that they are rounded to, or 0.
   int64_t bf16Parts;

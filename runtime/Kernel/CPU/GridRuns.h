@@ -44,8 +44,8 @@ struct ConvRun {
     const int64_t pixelIndex = rest % plan.pixelBlocks;
     outer = rest / plan.pixelBlocks;
     group = outer % plan.group;
-    pixel = part(plan.pixels, pixelIndex, plan.pixelBlocks);
-    pixels = part(plan.pixels, pixelIndex + 1, plan.pixelBlocks) - pixel;
+    pixel = pixelAt(pixelIndex);
+    pixels = pixelAt(pixelIndex + 1) - pixel;
     column = columnAt(0);
     const int64_t most = least(end - tile, plan.groupBlocks - groupIndex);
     while (count < most && columnAt(count + 1) - column <= mostColumns)
@@ -62,6 +62,10 @@ struct ConvRun {
   }
   static int64_t part(int64_t total, int64_t index, int64_t count) {
     return total * index / count;
+  }
+  int64_t pixelAt(int64_t block) const {
+    const int64_t unit = plan.pixelUnit;
+    return part(plan.pixels / unit, block, plan.pixelBlocks) * unit;
   }
 
   const BlockedPlan &plan;

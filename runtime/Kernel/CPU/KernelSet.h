@@ -95,6 +95,8 @@ inline constexpr int64_t kSplitRows = 128;
 inline constexpr int64_t kSplitGranule = 64;
 /// Taps of their convolutions, at most.
 inline constexpr int64_t kMostSplitTaps = 49;
+/// Rows of rounded terms that a tile of the grid holds, 32 terms each, at most.
+inline constexpr int64_t kMostTileRows = kSplitRows * 24;
 
 /// Rows of a that products of rounded floats round at a time, at most.
 inline constexpr int64_t kMostPairRows = 144;
@@ -183,9 +185,12 @@ struct BlockedPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.
   bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
+  /// Weights are [C/32][taps][32] in place of [C/16][taps][16]; rounded ones.
+  bool hasPairedBlocks;
   int64_t pixels;
   int64_t outPlane;    ///< Pixels from one plane of y to the next.
-  int64_t pixelBlocks; ///< The pixels are dealt out evenly to them.
+  int64_t pixelBlocks; ///< The pixels are dealt out evenly to them,
+  int64_t pixelUnit;   ///< in multiples of that many.
   int64_t groupBlocks; ///< So are the groups of panels.
   int64_t kBlock;      ///< Blocks of input channels summed at a time.
   bool isPanelSlowest;

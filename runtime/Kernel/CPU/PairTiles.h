@@ -4,146 +4,198 @@
 // Vector.h for who may include it; that file includes the tiles before.
 //
 // Tiles of b are read where they lie packed: sixteen rows of pairs. Rows of a
-// are rounded once for a block of terms.
+// are rounded once for a block of terms. Sums that are complete are written
+// from the first cache, two tiles by two.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 
 #include "GridRuns.h"
-#include "PairRows.h"
 #include "SplitConv.h"
 #include "SplitMatmul.h"
+#include "TileRows.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
-/// Terms of a block, and a row of them and some more, so that rows do not all
-/// lie in one set of a cache.
-constexpr int64_t kPairTileTerms = 512, kPairTileStride = kPairTileTerms + 32;
 /// Pairs of a tile.
 constexpr int64_t kTilePairs = kTileTerms / 2;
+static_assert(kTileTerms == kLineTerms);
+
+/// Columns whose sums are kept from one block of terms to the next, at most.
+constexpr int64_t kHeldColumns = 512;
+/// Rows of sums do not all lie in the same sets of a cache.
+constexpr int64_t kSumStride = kHeldColumns + kTile;
 
 struct PairTileScratch {
-  alignas(64) uint16_t a[kSplitRows * kPairTileStride];
+  /// The last tile may have more rows than there are lines.
+  alignas(64) uint16_t a[(kMostTileRows + kTile) * kLineTerms];
   alignas(64) uint32_t last[2][kTilePairs * kTile];
-  alignas(64) float sums[kSplitRows * kSplitColumns];
+  alignas(64) float sums[kSplitRows * kSumStride];
+  alignas(64) float written[2 * kTile * kPanelColumns];
 };
 
-/// The sums of at most kSplitRows rows by kSplitColumns columns.
+/// Columns of a block, at most, whose rows have such lines.
+inline int64_t mostColumns(const TileLines &lines) {
+  return lines.groupsOfBlock() >= lines.groups ? INT64_MAX : kHeldColumns;
+}
+
+/// The sums of at most kSplitRows rows by mostColumns() columns.
 class PairTileBlock {
 public:
   /// `b` is of all columns, `width` of them with their padding; those of this
   /// block begin with `column`, a multiple of kPackedColumns.
-  PairTileBlock(const uint32_t *b, int64_t terms, int64_t width, int64_t rows,
-                int64_t column, int64_t columns, PairTileScratch &scratch)
-      : b(b), terms(terms), width(width), rows(rows), column(column),
-        columns(columns), scratch(scratch),
-        rowTiles((rows + kTile - 1) / kTile),
-        tileRows((rows + rowTiles - 1) / rowTiles) {}
+  PairTileBlock(const uint32_t *b, int64_t terms, int64_t width, int64_t column,
+                int64_t columns, PairTileScratch &scratch)
+      : b(b), terms(terms), width(width), column(column), columns(columns),
+        scratch(scratch) {}
 
-  /// Element (row, column) of the sums is at sums[row * sumStride() + column].
-  template <typename Rows> void run(const Rows &from);
-  int64_t sumStride() const { return (columns + kTile - 1) / kTile * kTile; }
+  /// Calls write(sums, stride, row, rows, first, count) for rows from `row` on
+  /// and `count` columns of this block from `first` on: at most two tiles of
+  /// each.
+  template <typename Lines, typename Write>
+  void run(const Lines &from, Write &&write);
 
 private:
-  /// Of one or two tiles of rows by as many of columns, from `row` and `first`
-  /// on, for terms from `begin` on.
+  /// One or two tiles of rows by as many of columns.
+  struct Part {
+    const uint16_t *a;  ///< Line of the first row, of the first tap.
+    int64_t begin, end; ///< Groups of terms.
+    int64_t first;      ///< Column.
+    float *sums;
+    int64_t sumStride;
+    bool isFirst; ///< Of the blocks of terms: there are no sums yet.
+    float *held;  ///< Those there are, kSumStride from row to row.
+    /// Rows of pairs of a tile of the columns behind that are fetched while
+    /// this part is computed.
+    int64_t fetchBegin, fetchEnd;
+  };
+
   template <int tall, int wide>
-  void multiply(Tiles &tiles, int64_t row, int64_t first, int64_t begin,
-                int64_t end);
+  void multiply(Tiles &tiles, const TileLines &lines, const Part &part);
 
   const uint32_t *b;
-  const int64_t terms, width, rows, column, columns;
+  const int64_t terms, width, column, columns;
   PairTileScratch &scratch;
-  const int64_t rowTiles, tileRows; ///< Rows are dealt out evenly.
+  int64_t tileRows = 0; ///< Rows are dealt out evenly.
 };
 
 template <int tall, int wide>
-inline void PairTileBlock::multiply(Tiles &tiles, int64_t row, int64_t first,
-                                    int64_t begin, int64_t end) {
-  constexpr int64_t aStride = kPairTileStride * int64_t{sizeof(uint16_t)};
-  const int64_t sumStride = this->sumStride() * int64_t{sizeof(float)};
-  float *sums = scratch.sums + row * this->sumStride() + first;
-  const auto forSums = [&](auto &&function) __attribute__((always_inline)) {
+inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
+                                    const Part &part) {
+  constexpr int64_t lineBytes = kLineTerms * int64_t{sizeof(uint16_t)};
+  const auto forSums = [&](float *sums, int64_t stride, auto &&function)
+                           __attribute__((always_inline)) {
     function.template operator()<0>(sums);
     if constexpr (wide == 2)
       function.template operator()<1>(sums + kTile);
-    float *below = sums + tileRows * this->sumStride();
+    float *below = sums + tileRows * stride;
     if constexpr (tall == 2)
       function.template operator()<2>(below);
     if constexpr (tall == 2 && wide == 2)
       function.template operator()<3>(below + kTile);
   };
-  if (begin > 0)
-    forSums([&]<int sum>(float *at) __attribute__((always_inline)) {
-      tiles.template load<sum>(at, sumStride);
+  if (!part.isFirst)
+    forSums(part.held, kSumStride, [&]<int sum>(float *at)
+                                     __attribute__((always_inline)) {
+      tiles.template load<sum>(at, kSumStride * int64_t{sizeof(float)});
     });
   else
-    forSums([&]<int sum>(float *)
-                __attribute__((always_inline)) { tiles.template zero<sum>(); });
-  const int64_t inside = first % kPackedColumns,
-                group = column + first - inside;
+    forSums(part.held, kSumStride, [&]<int sum>(float *)
+                                     __attribute__((always_inline)) {
+      tiles.template zero<sum>();
+    });
+  const int64_t inside = part.first % kPackedColumns;
+  const int64_t group = column + part.first - inside;
   const int64_t stride = least(kPackedColumns, width - group);
   const int64_t allPairs = (terms + 1) / 2;
-  const uint32_t *from = b + group * allPairs + begin / 2 * stride + inside;
-  const uint16_t *a = scratch.a + row * kPairTileStride;
-  for (int64_t term = begin; term < end; term += kTileTerms) {
-    const uint32_t *tile[2] = {from, from + (wide - 1) * kTile};
-    int64_t tileStride = stride;
-    const int64_t pairs = allPairs - term / 2;
-    if (pairs < kTilePairs) { // What lies behind is not of these columns.
-      for (int t = 0; t < wide; ++t) {
-        for (int64_t i = 0; i < kTilePairs * kTile; ++i)
-          scratch.last[t][i] =
-              i / kTile < pairs ? tile[t][i / kTile * stride + i % kTile] : 0;
-        tile[t] = scratch.last[t];
+  int64_t pair = part.begin * lines.taps * kTilePairs;
+  const uint32_t *from = b + group * allPairs + pair * stride + inside;
+  const int64_t behind =
+      inside + kPanelColumns < stride
+          ? kPanelColumns
+          : kPackedColumns * allPairs - inside; // Those of the next 64.
+  const uint16_t *ofGroup = part.a;
+  for (int64_t i = part.begin; i < part.end; ++i) {
+    for (int64_t tap = 0; tap < lines.taps; ++tap) {
+      const uint16_t *a = ofGroup + lines.shifts[tap] * kLineTerms;
+      const uint32_t *tile[2] = {from, from + (wide - 1) * kTile};
+      int64_t tileStride = stride;
+      const int64_t pairs = allPairs - pair;
+      if (pairs < kTilePairs) [[unlikely]] { // Behind are other columns.
+        for (int t = 0; t < wide; ++t) {
+          for (int64_t l = 0; l < kTilePairs * kTile; ++l)
+            scratch.last[t][l] =
+                l / kTile < pairs ? tile[t][l / kTile * stride + l % kTile] : 0;
+          tile[t] = scratch.last[t];
+        }
+        tileStride = kTile;
       }
-      tileStride = kTile;
+      tiles.load<4>(a, lineBytes);
+      tiles.load<6>(tile[0], tileStride * int64_t{sizeof(uint32_t)});
+      tiles.multiply<0, 0>();
+      if constexpr (wide == 2) {
+        tiles.load<7>(tile[1], tileStride * int64_t{sizeof(uint32_t)});
+        tiles.multiply<0, 1>();
+      }
+      if constexpr (tall == 2) {
+        tiles.load<5>(a + tileRows * kLineTerms, lineBytes);
+        tiles.multiply<1, 0>();
+      }
+      if constexpr (tall == 2 && wide == 2)
+        tiles.multiply<1, 1>();
+      for (int64_t l = part.fetchBegin; l < part.fetchEnd; ++l)
+        DLC_UNROLL for (int64_t j = 0; j < kPanelColumns; j += kTile)
+            __builtin_prefetch(from + behind + l * stride + j, 0, 2);
+      from += kTilePairs * stride;
+      pair += kTilePairs;
     }
-    tiles.load<4>(a, aStride);
-    if constexpr (tall == 2)
-      tiles.load<5>(a + tileRows * kPairTileStride, aStride);
-    tiles.load<6>(tile[0], tileStride * int64_t{sizeof(uint32_t)});
-    if constexpr (wide == 2)
-      tiles.load<7>(tile[1], tileStride * int64_t{sizeof(uint32_t)});
-    tiles.multiply<0, 0>();
-    if constexpr (wide == 2)
-      tiles.multiply<0, 1>();
-    if constexpr (tall == 2)
-      tiles.multiply<1, 0>();
-    if constexpr (tall == 2 && wide == 2)
-      tiles.multiply<1, 1>();
-    a += kTileTerms;
-    from += kTilePairs * stride;
+    ofGroup += lines.lines * kLineTerms;
   }
-  forSums([&]<int sum>(float *at) __attribute__((always_inline)) {
-    tiles.template store<sum>(at, sumStride);
+  forSums(part.sums, part.sumStride, [&]<int sum>(float *at)
+                                         __attribute__((always_inline)) {
+    tiles.template store<sum>(at, part.sumStride * int64_t{sizeof(float)});
   });
 }
 
-template <typename Rows> inline void PairTileBlock::run(const Rows &from) {
+template <typename Lines, typename Write>
+inline void PairTileBlock::run(const Lines &from, Write &&write) {
+  const int64_t rows = from.rows, rowTiles = (rows + kTile - 1) / kTile;
+  tileRows = (rows + rowTiles - 1) / rowTiles;
+  const int64_t groups = from.groups, step = from.groupsOfBlock();
   Tiles tiles(static_cast<int>(tileRows));
-  int64_t begin = 0;
+  Part part = {};
   do {
-    const int64_t end = least(begin + kPairTileTerms, terms);
-    from.round(rows, begin, end, scratch.a, {kPairTileStride, kChannelBlock});
-    // The last tile may have more rows than there are.
-    for (int64_t i = rows * kPairTileStride;
-         i < rowTiles * tileRows * kPairTileStride; ++i)
-      scratch.a[i] = 0;
-    for (int64_t first = 0; first < columns; first += 2 * kTile)
+    part.end = least(part.begin + step, groups);
+    part.isFirst = part.begin == 0;
+    const bool isLast = part.end == groups;
+    from.round(part.begin, part.end, scratch.a);
+    for (part.first = 0; part.first < columns; part.first += kPanelColumns)
       for (int64_t tile = 0; tile < rowTiles; tile += 2) {
         const bool isTall = tile + 1 < rowTiles;
-        const bool isWide = columns - first > kTile;
+        const bool isWide = columns - part.first > kTile;
         const auto function = isTall
                                   ? (isWide ? &PairTileBlock::multiply<2, 2>
                                             : &PairTileBlock::multiply<2, 1>)
                                   : (isWide ? &PairTileBlock::multiply<1, 2>
                                             : &PairTileBlock::multiply<1, 1>);
-        (this->*function)(tiles, tile * tileRows, first, begin, end);
+        const int64_t row = tile * tileRows;
+        part.held = scratch.sums + row * kSumStride + part.first;
+        part.a = scratch.a + row * kLineTerms;
+        part.sums = isLast ? scratch.written : part.held;
+        part.sumStride = isLast ? kPanelColumns : kSumStride;
+        const bool fetches = part.first + kPanelColumns < columns;
+        part.fetchBegin = fetches ? kTilePairs * tile / rowTiles : 0;
+        part.fetchEnd =
+            fetches ? kTilePairs * least(tile + 2, rowTiles) / rowTiles : 0;
+        (this->*function)(tiles, from, part);
+        if (isLast)
+          write(part.sums, part.sumStride, row,
+                least((isTall ? 2 : 1) * tileRows, rows - row), part.first,
+                least(kPanelColumns, columns - part.first));
       }
-    begin = end;
-  } while (begin < terms);
+    part.begin = part.end;
+  } while (part.begin < groups);
 }
 
 void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
@@ -154,20 +206,26 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
   auto *c = static_cast<float *>(arguments[4]);
   int64_t tile = begin;
   while (tile < end) {
-    const MatmulRun part(plan, tile, end, kSplitColumns);
+    const bool isOneBlock = plan.k <= kMostTileRows / kSplitRows * kLineTerms;
+    const MatmulRun part(plan, tile, end,
+                         isOneBlock ? INT64_MAX : kHeldColumns);
     PairTileBlock block(static_cast<const uint32_t *>(arguments[1]) +
                             batchOffset(plan, plan.bSteps, part.batch),
                         plan.k,
                         (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
-                        part.rows, part.column, part.columns, scratch);
-    block.run(RoundedMatrix{static_cast<const float *>(arguments[0]) +
-                                batchOffset(plan, plan.aSteps, part.batch) +
-                                part.row * plan.lda,
-                            plan.lda});
-    writeSums(scratch.sums, block.sumStride(),
-              bias ? bias + part.column : nullptr,
-              residual ? residual + part.at : nullptr, c + part.at, plan.n,
-              part.rows, part.columns, plan.epilogue);
+                        part.column, part.columns, scratch);
+    block.run(
+        MatrixLines(static_cast<const float *>(arguments[0]) +
+                        batchOffset(plan, plan.aSteps, part.batch) +
+                        part.row * plan.lda,
+                    plan.lda, part.rows, plan.k),
+        [&](const float *sums, int64_t stride, int64_t row, int64_t rows,
+            int64_t first, int64_t columns) {
+          const int64_t at = part.at + row * plan.n + first;
+          writeSums(sums, stride, bias ? bias + part.column + first : nullptr,
+                    residual ? residual + at : nullptr, c + at, plan.n, rows,
+                    columns, plan.epilogue);
+        });
     tile += part.count;
   }
 }
@@ -182,24 +240,42 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
   int64_t tile = begin;
   while (tile < end) {
     const ConvRun part(plan, plan.outChannels, tile, end, kSplitColumns);
-    const PixelRows rows(plan,
-                         static_cast<const float *>(arguments[0]) +
-                             part.outer * plan.inChannels * plan.inH * plan.inW,
-                         part.pixel, part.pixels, offsets);
+    const float *x = static_cast<const float *>(arguments[0]) +
+                     part.outer * plan.inChannels * plan.inH * plan.inW;
+    const int64_t size = part.outer * plan.outChannels * plan.outPlane;
+    const auto write = [&](const float *sums, int64_t stride, int64_t pixel,
+                           int64_t count, int64_t first, int64_t columns) {
+      const int64_t panel = (part.column + first) / kChannelBlock;
+      PixelBlock{plan,
+                 bias ? bias + part.group * plan.outChannels : nullptr,
+                 residual ? residual + size : nullptr,
+                 static_cast<float *>(arguments[4]) + size,
+                 pixel,
+                 count}
+          .write(sums, stride, panel, panel + columns / kChannelBlock);
+    };
     PairTileBlock block(static_cast<const uint32_t *>(arguments[1]) +
                             part.group * plan.outChannels * (terms / 2),
-                        terms, plan.outChannels, part.pixels, part.column,
-                        part.columns, scratch);
-    block.run(RoundedPixels{rows});
-    const int64_t size = part.outer * plan.outChannels * plan.outPlane;
-    PixelBlock{plan,
-               bias ? bias + part.group * plan.outChannels : nullptr,
-               residual ? residual + size : nullptr,
-               static_cast<float *>(arguments[4]) + size,
-               part.pixel,
-               part.pixels}
-        .write(scratch.sums, block.sumStride(), part.column / kChannelBlock,
-               (part.column + part.columns) / kChannelBlock);
+                        terms, plan.outChannels, part.column, part.columns,
+                        scratch);
+    const StripLines strip(plan, x, part.pixel, part.pixels, offsets);
+    if (strip.fits()) {
+      block.run(strip, [&](const float *sums, int64_t stride, int64_t row,
+                           int64_t rows, int64_t first, int64_t columns) {
+        strip.forPixels(row, row + rows,
+                        [&](int64_t pixel, int64_t at, int64_t count) {
+                          write(sums + (at - row) * stride, stride, pixel,
+                                count, first, columns);
+                        });
+      });
+    } else {
+      const PixelRows rows(plan, x, part.pixel, part.pixels, offsets);
+      block.run(PixelLines(rows, part.pixels, terms),
+                [&](const float *sums, int64_t stride, int64_t row,
+                    int64_t count, int64_t first, int64_t columns) {
+                  write(sums, stride, part.pixel + row, count, first, columns);
+                });
+    }
     tile += part.count;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The elements of a blocked tensor under pixels of a convolution, as rows of a
-// matrix: a term for each block of channels, tap and channel. See Vector.h for
-// who may include it.
+// matrix: a term for each block of channels, or two of them, tap and channel.
+// See Vector.h for who may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_PIXELROWS_H
 #define DLC_RUNTIME_KERNEL_CPU_PIXELROWS_H
@@ -28,9 +28,13 @@ public:
     const int64_t *offsets;
   };
   Terms terms(int64_t term) const {
-    const int64_t block = term / kChannelBlock / taps;
-    const int64_t tap = term / kChannelBlock % taps;
-    return {x + block * blockStride, offsets + tap * kSplitRows};
+    const int64_t index = term / kChannelBlock;
+    if (index >= pairedBlocks * taps)
+      return {x + index / taps * blockStride,
+              offsets + index % taps * kSplitRows};
+    const int64_t pair = index / 2;
+    return {x + (pair / taps * 2 + index % 2) * blockStride,
+            offsets + pair % taps * kSplitRows};
   }
   [[gnu::always_inline]] const float *at(const Terms &terms,
                                          int64_t row) const {
@@ -44,6 +48,7 @@ public:
 private:
   const float *x;
   int64_t taps, blockStride;
+  int64_t pairedBlocks; ///< The first of them, whose terms go by two of them.
   bool adjacent;
   const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
 };
@@ -53,6 +58,9 @@ inline PixelRows::PixelRows(const BlockedPlan &plan, const float *x,
                             bool isFirstEnough)
     : x(x), taps(plan.kernelH * plan.kernelW),
       blockStride(plan.inH * plan.inW * kChannelBlock),
+      pairedBlocks(plan.hasPairedBlocks
+                       ? plan.inChannels / (2 * kChannelBlock) * 2
+                       : 0),
       adjacent(taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
                plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
                plan.outH - plan.padTop <= plan.inH),

@@ -177,7 +177,8 @@ inline void packW(Call &call) {
   entry->pack(call.view(), 1, call.values[1].data(), packed.data());
   ASSERT_TRUE(packed.guardsIntact());
   call.values[1] = std::move(packed);
-  call.attributes.set("packed_w", int64_t{1});
+  if (call.attributes.getInt("packed_w", 0) == 0)
+    call.attributes.set("packed_w", int64_t{1});
 }
 
 /// Changes the call to algorithm 'winograd', with weights that are packed or

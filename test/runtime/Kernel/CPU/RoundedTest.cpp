@@ -271,17 +271,22 @@ TEST(RoundedTest, MatmulRefusesOtherForms) {
 
 namespace {
 /// As that of products.
-void checkConv(const ConvCase &c, Blocks blocks = Blocks::All) {
+void checkConvOf(const ConvCase &c, Blocks blocks, int64_t packing) {
   Call call = makeCall(c), exact = call;
   roundOperands(exact);
   const std::vector<double> plain = reference(c, exact);
   const std::vector<double> expected =
       blocks == Blocks::All ? blocked(plain.data(), call.output) : plain;
   makeBlocked(call, blocks);
-  call.attributes.set("packed_w", int64_t{1});
+  call.attributes.set("packed_w", packing);
   call.attributes.set("bf16_parts", int64_t{1});
   packW(call);
   expectMatches(call, prepareConv, expected, textOf(c, true));
+}
+
+void checkConv(const ConvCase &c, Blocks blocks = Blocks::All) {
+  for (int64_t packing : {1, 2})
+    checkConvOf(c, blocks, packing);
 }
 } // namespace
 
