@@ -41,8 +41,8 @@ static std::string nameOf(const Match &match) {
   auto algorithm = dyn_cast_or_null<StringAttr>(match.config.get(kAlgorithm));
   std::string name = algorithm ? algorithm.getValue().str() : "direct";
   auto parts = dyn_cast_or_null<IntegerAttr>(match.config.get(rt::kBf16Parts));
-  if (parts && parts.getInt() == kExactParts)
-    name += " in 3 parts";
+  if (parts)
+    name += parts.getInt() == kExactParts ? " in 3 parts" : " rounded";
   return name;
 }
 
@@ -50,6 +50,12 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                                    FunctionType type, int64_t parts) {
   const Match plain = match;
   roundIfAsked(match, entry, type, parts);
+  std::optional<Match> roundedByTime;
+  if (entry.roundsByTime && match.config.get(rt::kBf16Parts) &&
+      entry.roundsByTime(callOf(match, type).view())) {
+    roundedByTime = std::move(match);
+    match = plain;
+  }
   if (!entry.cost)
     return;
   std::vector<Match> candidates{match};
@@ -69,6 +75,10 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
   // What tiles reach differs too much from one machine to the next, and from
   // one moment to the next where others use them, for a model.
   const size_t modelled = candidates.size();
+  if (roundedByTime && isTuned(*type.getContext())) {
+    calls.push_back(callOf(*roundedByTime, type));
+    candidates.push_back(std::move(*roundedByTime));
+  }
   if (parts == kExactParts && entry.paysInParts && isTuned(*type.getContext()))
     for (size_t i = 0; i < modelled; ++i)
       if (entry.paysInParts(calls[i].view())) {

@@ -229,7 +229,7 @@ bool parseConv(const char *text, Case &c) {
     c.attributes.set("channel_block", int64_t{16});
   }
   c.attributes.set("activation", std::string("relu"));
-  if (c.packs && c.attributes.getInt("bf16_parts", 0) == 1)
+  if (c.packs && std::strstr(text, "rounded")) // Always of blocks.
     c.attributes.set("packed_w", int64_t{2});
   return true;
 }

@@ -5,6 +5,7 @@
 #include "Matmul.h"
 
 #include <algorithm>
+#include <vector>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -76,7 +77,25 @@ static int64_t paddedChannels(const ConvShape &shape) {
   return ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
 }
 
+/// Of a row of taps of a plain x that is rounded, with what makes lines of 32.
+static int64_t rowTermsOf(const ConvShape &shape) {
+  int64_t terms = 4;
+  while (terms < shape.kernel[1])
+    terms *= 2;
+  return terms;
+}
+
+/// Lines of 32 terms that these are.
+static int64_t plainLines(const ConvShape &shape) {
+  return ceilDiv(shape.inChannels * shape.kernel[0],
+                 2 * kChannelBlock / rowTermsOf(shape));
+}
+
 size_t cpu::packedBlockedBytes(const ConvShape &shape) {
+  if (shape.bf16Parts == 1 && !shape.blockedX)
+    return static_cast<size_t>(paddedChannels(shape) * plainLines(shape) * 2 *
+                               kChannelBlock) *
+           sizeof(uint16_t);
   const int64_t element = shape.bf16Parts == 1 ? kFloat / 2 : kFloat;
   return static_cast<size_t>(paddedChannels(shape) * shape.groupIn() *
                              shape.taps() * element);
@@ -151,8 +170,27 @@ static void packBlockedPairs(const ConvShape &shape, const float *source,
   }
 }
 
+/// [OC/64][lines][16][64] pairs of terms, a line for some rows of taps.
+static void packPlainPairs(const ConvShape &shape, const float *source,
+                           uint32_t *target) {
+  const int64_t rows = shape.inChannels * shape.kernel[0];
+  const int64_t taps = shape.kernel[1], rowTerms = rowTermsOf(shape);
+  const int64_t terms = plainLines(shape) * 2 * kChannelBlock;
+  std::vector<float> padded(static_cast<size_t>(terms * kPackedColumns));
+  for (int64_t first = 0; first < shape.outChannels; first += kPackedColumns) {
+    const int64_t own = std::min(kPackedColumns, shape.outChannels - first);
+    for (int64_t i = 0; i < own; ++i)
+      for (int64_t row = 0; row < rows; ++row)
+        std::copy_n(source + ((first + i) * rows + row) * taps, taps,
+                    padded.data() + i * terms + row * rowTerms);
+    target = packPairs({padded.data(), 1, terms}, terms, own, target);
+  }
+}
+
 void cpu::packBlocked(const ConvShape &shape, const float *source,
                       float *target) {
+  if (shape.bf16Parts == 1 && !shape.blockedX)
+    return packPlainPairs(shape, source, reinterpret_cast<uint32_t *>(target));
   if (shape.bf16Parts == 1)
     return packBlockedPairs(shape, source,
                             reinterpret_cast<uint32_t *>(target));
@@ -280,8 +318,13 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
 }
 
 bool cpu::canRound(const ConvShape &shape) {
-  return shape.blockedX && !shape.isDepthwise() && !shape.winograd &&
-         shape.packed && shape.taps() <= kMostSplitTaps;
+  if (!shape.packed || shape.winograd)
+    return false;
+  if (!shape.blockedX)
+    return shape.blockedY && shape.pairedBlocks && shape.dilation[1] == 1 &&
+           shape.kernel[1] <= kMostPlainTaps &&
+           shape.stride[1] <= kMostPlainStep;
+  return !shape.isDepthwise() && shape.taps() <= kMostSplitTaps;
 }
 
 bool cpu::paysToSplit(const ConvShape &shape) {
@@ -300,7 +343,8 @@ int64_t cpu::mostPixelsOfSplit(const ConvShape &shape) {
 /// Rows of pixels that one tile may have where all taps share the rounded
 /// elements under them; 0 where they do not.
 static int64_t rowsOfStrip(const ConvShape &shape) {
-  if (!shape.pairedBlocks || !shape.blockedY || shape.taps() == 1)
+  if (!shape.pairedBlocks || !shape.blockedX || !shape.blockedY ||
+      shape.taps() == 1)
     return 0;
   const int64_t width = shape.out[1];
   auto reach = [&](int i) {
@@ -328,6 +372,8 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
   constexpr int64_t wantedTiles = 32, mostGroups = 4;
   BlockedPlan plan = planBlocked(shape);
   plan.isPanelSlowest = false;
+  if (!shape.blockedX)
+    plan.rowTerms = rowTermsOf(shape);
   plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfSplit(shape));
   if (const int64_t rows = rowsOfStrip(shape)) {
     plan.pixelBlocks = ceilDiv(shape.out[0], rows);

@@ -52,6 +52,11 @@ static bool packsFiniteOf(const KernelCall &call, size_t operand) {
   return packsFinite(LogicalCall(call).view(), operand);
 }
 
+template <auto roundsByTime>
+static bool roundsByTimeOf(const KernelCall &call) {
+  return roundsByTime(LogicalCall(call).view());
+}
+
 template <auto paysInParts> static bool paysInPartsOf(const KernelCall &call) {
   return canRun(Isa::AMX) && paysInParts(LogicalCall(call).view());
 }
@@ -112,6 +117,7 @@ static constexpr LibraryEntry entries[] = {
      .bound = kSumBound,
      .algorithmBound = 2e-5f,
      .roundedBound = kRoundedBound,
+     .roundsByTime = roundsByTimeOf<convRoundsByTime>,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
      .paysInParts = paysInPartsOf<convPaysInParts>,
      .cost = costOf<convCost>,

@@ -289,6 +289,11 @@ KernelCost cpu::directConvCost(const ConvShape &shape, uint64_t bytes) {
   return cost;
 }
 
+bool cpu::convRoundsByTime(const KernelCall &call) {
+  ConvShape shape = {};
+  return readConv(call, shape).isOk() && !shape.blockedX;
+}
+
 bool cpu::convPaysInParts(const KernelCall &call) {
   ConvShape shape = {};
   return readConv(call, shape).isOk() && paysToSplit(shape);

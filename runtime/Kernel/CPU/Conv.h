@@ -21,6 +21,9 @@ void packConv(const KernelCall &call, size_t operand, const void *source,
 bool packsFiniteWeights(const KernelCall &call, size_t operand);
 /// 0 unless the call is supported and needs some.
 size_t convWorkspaceBytes(const KernelCall &call);
+/// As LibraryEntry::roundsByTime: of a plain input, whose rows are written down
+/// for each window, where f32 reads them in place.
+bool convRoundsByTime(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.
 bool convPaysInParts(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);

@@ -242,9 +242,13 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   if (shape.bf16Parts == 1 && !canRound(shape))
     return makeError(StatusCode::InvalidArgument,
                      "expected a blocked input, packed weights of more than "
-                     "one channel a group, at most %lld taps and no algorithm "
-                     "where 'bf16_parts' is 1",
-                     static_cast<long long>(kMostSplitTaps));
+                     "one channel a group, at most %lld taps and no algorithm, "
+                     "or a plain input, a blocked output, 'packed_w' of 2 and "
+                     "windows of at most %lld neighbours in steps of at most "
+                     "%lld, where 'bf16_parts' is 1",
+                     static_cast<long long>(kMostSplitTaps),
+                     static_cast<long long>(kMostPlainTaps),
+                     static_cast<long long>(kMostPlainStep));
   return checkBiasAndResidual(call, shape.outChannels);
 }
 

@@ -95,6 +95,8 @@ inline constexpr int64_t kSplitRows = 128;
 inline constexpr int64_t kSplitGranule = 64;
 /// Taps of their convolutions, at most.
 inline constexpr int64_t kMostSplitTaps = 49;
+/// Taps of a row and steps between pixels of those of a plain x, at most.
+inline constexpr int64_t kMostPlainTaps = 32, kMostPlainStep = 8;
 /// Rows of rounded terms that a tile of the grid holds, 32 terms each, at most.
 inline constexpr int64_t kMostTileRows = kSplitRows * 24;
 
@@ -187,6 +189,9 @@ struct BlockedPlan : Windows {
   bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
   /// Weights are [C/32][taps][32] in place of [C/16][taps][16]; rounded ones.
   bool hasPairedBlocks;
+  /// Terms of a row of taps in the weights of a plain x that is rounded, with
+  /// their padding: 4, 8, 16 or 32.
+  int64_t rowTerms;
   int64_t pixels;
   int64_t outPlane;    ///< Pixels from one plane of y to the next.
   int64_t pixelBlocks; ///< The pixels are dealt out evenly to them,

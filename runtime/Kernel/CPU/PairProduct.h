@@ -14,6 +14,7 @@
 #include "PairKernel.h"
 #include "PairRows.h"
 #include "PlainPixels.h"
+#include "PlainRows.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -187,8 +188,8 @@ void runPairMatmul(const MatmulPlan &plan, void *const *arguments,
 }
 
 /// Channels from block.column on, of pixels from `pixel` on.
-inline void runToBlocks(PairBlock block, const RoundedPixels &from,
-                        const float *bias, const float *residual, float *y,
+template <typename Rows>
+inline void runToBlocks(PairBlock block, const Rows &from, const float *bias, const float *residual, float *y,
                         int64_t pixel, int64_t plane, PairScratch &scratch) {
   const int64_t at = block.column * plane + pixel * kChannelBlock;
   block.c = y + at;
@@ -215,7 +216,7 @@ inline void runToPlain(PairBlock block, const RoundedPixels &from,
   }
 }
 
-/// Of a blocked x; tiles as above.
+/// Tiles as above.
 void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
                  int64_t end) {
   PairScratch scratch;
@@ -223,19 +224,22 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
-  const int64_t terms = plan.inChannels * plan.kernelH * plan.kernelW;
   const int64_t width =
       (plan.outChannels + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
   int64_t tile = begin;
   while (tile < end) {
     const ConvRun part(plan, width, tile, end, INT64_MAX);
-    const PixelRows rows(plan,
-                         static_cast<const float *>(arguments[0]) +
-                             part.outer * plan.inChannels * plan.inH * plan.inW,
-                         part.pixel, part.pixels, offsets, true);
+    tile += part.count;
+    const float *x = static_cast<const float *>(arguments[0]) +
+                     part.outer * plan.inChannels * plan.inH * plan.inW;
+    const PlainRows plain(plan, x, part.pixel);
+    const int64_t terms = plan.isPlainX ? plain.lines() * kLineTerms
+                                        : plan.inChannels * plan.kernelH *
+                                              plan.kernelW;
     const int64_t size = part.outer * plan.outChannels * plan.outPlane;
     const float *ownBias =
         bias ? bias + part.group * plan.outChannels : nullptr;
+    const float *ownResidual = residual ? residual + size : nullptr;
     PairBlock block = {static_cast<const uint32_t *>(arguments[1]) +
                            part.group * width * (terms / 2),
                        terms,
@@ -249,16 +253,20 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
                        nullptr,
                        nullptr,
                        plan.epilogue};
+    if (plan.isPlainX) {
+      runToBlocks(block, RoundedPlain{plain}, ownBias, ownResidual, y + size,
+                  part.pixel, plan.outPlane, scratch);
+      continue;
+    }
+    const PixelRows rows(plan, x, part.pixel, part.pixels, offsets, true);
     if (plan.isPlainY)
       runToPlain(block, RoundedPixels{rows},
-                 {plan, ownBias, residual ? residual + size : nullptr, y + size,
-                  part.pixel, part.pixel + part.pixels},
+                 {plan, ownBias, ownResidual, y + size, part.pixel,
+                  part.pixel + part.pixels},
                  scratch);
     else
-      runToBlocks(block, RoundedPixels{rows}, ownBias,
-                  residual ? residual + size : nullptr, y + size, part.pixel,
-                  plan.outPlane, scratch);
-    tile += part.count;
+      runToBlocks(block, RoundedPixels{rows}, ownBias, ownResidual, y + size,
+                  part.pixel, plan.outPlane, scratch);
   }
 }
 

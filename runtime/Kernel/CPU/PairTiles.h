@@ -254,6 +254,19 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
                  count}
           .write(sums, stride, panel, panel + columns / kChannelBlock);
     };
+    if (plan.isPlainX) {
+      const PlainRows rows(plan, x, part.pixel);
+      PairTileBlock block(static_cast<const uint32_t *>(arguments[1]),
+                          rows.lines() * kLineTerms, plan.outChannels,
+                          part.column, part.columns, scratch);
+      block.run(PlainLines(rows, part.pixels),
+                [&](const float *sums, int64_t stride, int64_t row,
+                    int64_t count, int64_t first, int64_t columns) {
+                  write(sums, stride, part.pixel + row, count, first, columns);
+                });
+      tile += part.count;
+      continue;
+    }
     PairTileBlock block(static_cast<const uint32_t *>(arguments[1]) +
                             part.group * plan.outChannels * (terms / 2),
                         terms, plan.outChannels, part.column, part.columns,

@@ -11,13 +11,10 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_TILEROWS_H
 #define DLC_RUNTIME_KERNEL_CPU_TILEROWS_H
 
-#include "PairRows.h"
+#include "PlainRows.h"
 
 namespace dlc::rt::cpu {
 namespace {
-
-/// Terms of a line.
-constexpr int64_t kLineTerms = 32;
 
 /// Where lines are: that of a group, tap and row at
 /// (group * lines + shifts[tap] + row) * kLineTerms.
@@ -267,6 +264,59 @@ inline void StripLines::forPixels(int64_t begin, int64_t end,
     }
   }
 }
+
+/// Of a plain image.
+class PlainLines : public TileLines {
+public:
+  PlainLines(const PlainRows &from, int64_t rowCount)
+      : TileLines{rowCount, from.lines(), 1, &kNoShift, rowCount}, from(from) {}
+
+  void round(int64_t begin, int64_t end, uint16_t *target) const {
+    switch (from.rowTerms()) {
+    case 4:
+      return roundRows<4>(begin, end, target);
+    case 8:
+      return roundRows<8>(begin, end, target);
+    case 16:
+      return roundRows<16>(begin, end, target);
+    default:
+      return roundRows<32>(begin, end, target);
+    }
+  }
+
+private:
+  template <int terms>
+  void roundRows(int64_t begin, int64_t end, uint16_t *target) const {
+    typedef uint16_t Terms __attribute__((vector_size(terms * 2)));
+    Terms mask; // What is behind the taps may not be finite.
+    for (int i = 0; i < terms; ++i)
+      mask[i] = i < from.taps() ? 0xffff : 0;
+    alignas(64) uint16_t rounded[PlainRows::kMostRounded];
+    constexpr int64_t together = kLineTerms / terms;
+    const int64_t step = from.step();
+    from.forRows(rows, [&](int64_t row, int64_t count) {
+      for (int64_t index = begin * together; index < end * together; ++index) {
+        uint16_t *to = target +
+                       ((index / together - begin) * lines + row) * kLineTerms +
+                       index % together * terms;
+        Terms value = {};
+        if (index >= from.count()) {
+          for (int64_t i = 0; i < count; ++i)
+            __builtin_memcpy(to + i * kLineTerms, &value, sizeof(value));
+          continue;
+        }
+        from.round(index, row, count, rounded);
+        for (int64_t i = 0; i < count; ++i) {
+          __builtin_memcpy(&value, rounded + i * step, sizeof(value));
+          value &= mask;
+          __builtin_memcpy(to + i * kLineTerms, &value, sizeof(value));
+        }
+      }
+    });
+  }
+
+  const PlainRows &from;
+};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -106,6 +106,9 @@ struct LibraryEntry {
   /// The same where floats are rounded (kBf16Parts 1), relative to the sum of
   /// the products' magnitudes; 0 where that attribute is not known.
   float roundedBound = 0;
+  /// Whether only times say that rounding such a call's floats pays. Null where
+  /// it always does.
+  bool (*roundsByTime)(const KernelCall &call) = nullptr;
   /// Bytes of memory, of any content, that the call wants as a last output, a
   /// vector of bytes. Null when no call wants any.
   size_t (*workspaceBytes)(const KernelCall &call) = nullptr;

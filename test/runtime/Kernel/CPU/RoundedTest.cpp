@@ -276,7 +276,7 @@ void checkConvOf(const ConvCase &c, Blocks blocks, int64_t packing) {
   roundOperands(exact);
   const std::vector<double> plain = reference(c, exact);
   const std::vector<double> expected =
-      blocks == Blocks::All ? blocked(plain.data(), call.output) : plain;
+      blocks == Blocks::Input ? plain : blocked(plain.data(), call.output);
   makeBlocked(call, blocks);
   call.attributes.set("packed_w", packing);
   call.attributes.set("bf16_parts", int64_t{1});
@@ -285,7 +285,9 @@ void checkConvOf(const ConvCase &c, Blocks blocks, int64_t packing) {
 }
 
 void checkConv(const ConvCase &c, Blocks blocks = Blocks::All) {
-  for (int64_t packing : {1, 2})
+  // Of a plain input there is one form.
+  for (int64_t packing = blocks == Blocks::Output ? 2 : 1; packing <= 2;
+       ++packing)
     checkConvOf(c, blocks, packing);
 }
 } // namespace
@@ -358,6 +360,29 @@ TEST(RoundedTest, ConvToPlainTensors) {
   checkConv({1, 1040, {9, 11}, 130, {1, 1}}, Blocks::Input);
 }
 
+TEST(RoundedTest, ConvOfPlainTensors) {
+  for (int64_t channels : {1, 3, 4, 20})
+    for (int64_t taps : {1, 3, 4, 7, 11, 32})
+      for (int64_t stride : {1, 2, 8})
+        checkConv({2,
+                   channels,
+                   {9, 131},
+                   80,
+                   {3, taps},
+                   {2, stride},
+                   {1, taps / 2, 1, taps / 2},
+                   {2, 1},
+                   1,
+                   true,
+                   stride == 1,
+                   stride == 1 ? "relu" : "silu"},
+                  Blocks::Output);
+  for (const Shape &pads : {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3},
+                            Shape{0, 5, 0, 0}, Shape{4, 2, 1, 9}})
+    checkConv({1, 3, {11, 13}, 16, {2, 3}, {1, 3}, pads}, Blocks::Output);
+  checkConv({1, 3, {300}, 64, {5}, {2}, {2, 2}}, Blocks::Output);
+}
+
 TEST(RoundedTest, ConvWithActivations) {
   for (const char *activation : kActivations)
     checkConv({1,
@@ -402,11 +427,28 @@ TEST(RoundedTest, ConvKeepsNotFiniteValuesUnderTheirWindows) {
     }
 }
 
+/// Beside a window there may be what is not finite, too.
+TEST(RoundedTest, ConvOfPlainTensorsReadsNothingBesideItsWindows) {
+  const ConvCase c = {1, 3, {4, 40}, 16, {1, 3}, {1, 5}};
+  Call call = makeCall(c);
+  for (int64_t i = 3; i < 40; i += 5) // Between two windows.
+    for (int64_t row = 0; row < 12; ++row)
+      call.values[0].data()[row * 40 + i] = std::nanf("");
+  makeBlocked(call, Blocks::Output);
+  call.attributes.set("packed_w", int64_t{2});
+  call.attributes.set("bf16_parts", int64_t{1});
+  packW(call);
+  for (Isa isa : runnableIsas(call))
+    for (float value : runCall(call, prepareConv, isa))
+      EXPECT_TRUE(std::isfinite(value)) << nameOf(isa);
+}
+
 TEST(RoundedTest, ConvRefusesOtherForms) {
-  auto refuse = [](const ConvCase &c, bool blocks, auto change) {
+  auto refuse = [](const ConvCase &c, std::optional<Blocks> blocks,
+                   auto change) {
     Call call = makeCall(c);
     if (blocks)
-      makeBlocked(call, Blocks::All);
+      makeBlocked(call, *blocks);
     call.attributes.set("packed_w", int64_t{1});
     call.attributes.set("bf16_parts", int64_t{1});
     change(call.attributes);
@@ -418,10 +460,17 @@ TEST(RoundedTest, ConvRefusesOtherForms) {
   };
   const ConvCase base = {1, 32, {9, 9}, 32, {3, 3}};
   auto nothing = [](Attributes &) {};
-  refuse(base, false, nothing);
-  refuse({1, 32, {9, 9}, 32, {8, 7}, {}, {1, 1, 1, 1}}, true, nothing);
-  refuse({1, 32, {9, 9}, 32, {3, 3}, {}, {}, {}, 32}, true, nothing);
-  refuse(base, true, [](Attributes &a) { a.set("packed_w", int64_t{0}); });
-  refuse(base, true,
+  auto paired = [](Attributes &a) { a.set("packed_w", int64_t{2}); };
+  refuse(base, std::nullopt, nothing);
+  refuse(base, std::nullopt, paired);
+  refuse({1, 32, {9, 9}, 32, {8, 7}, {}, {1, 1, 1, 1}}, Blocks::All, nothing);
+  refuse({1, 32, {9, 9}, 32, {3, 3}, {}, {}, {}, 32}, Blocks::All, nothing);
+  refuse(base, Blocks::All,
+         [](Attributes &a) { a.set("packed_w", int64_t{0}); });
+  refuse(base, Blocks::All,
          [](Attributes &a) { a.set("algorithm", std::string("winograd")); });
+  refuse(base, Blocks::Output, nothing);
+  refuse({1, 3, {9, 99}, 32, {3, 33}}, Blocks::Output, paired);
+  refuse({1, 3, {9, 99}, 32, {3, 3}, {1, 9}}, Blocks::Output, paired);
+  refuse({1, 3, {9, 99}, 32, {3, 3}, {}, {}, {1, 2}}, Blocks::Output, paired);
 }
