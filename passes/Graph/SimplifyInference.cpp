@@ -17,6 +17,9 @@ namespace dlc::graph {
 #include "dlc/passes/Graph/Passes.h.inc"
 } // namespace dlc::graph
 
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -433,6 +436,106 @@ struct RecognizeSilu : OpRewritePattern<MulOp> {
   }
 };
 
+/// Whether the value is the number, as near as its type has it.
+static bool isNumber(Value value, double number) {
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(getConstantElements(value));
+  if (!elements || !elements.isSplat() ||
+      !isa<FloatType>(elements.getElementType()))
+    return false;
+  const APFloat held = elements.getSplatValue<APFloat>();
+  APFloat near(number);
+  bool losesInfo;
+  near.convert(held.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  APFloat above = near, below = near;
+  above.next(/*nextDown=*/false);
+  below.next(/*nextDown=*/true);
+  return held == near || held == above || held == below;
+}
+
+/// What is multiplied by the number to give the value, or null.
+static Value factorBeside(Value value, double number) {
+  if (auto div = value.getDefiningOp<DivOp>())
+    return isNumber(div.getB(), 1 / number) ? div.getA() : Value();
+  auto mul = value.getDefiningOp<MulOp>();
+  if (mul && isNumber(mul.getB(), number))
+    return mul.getA();
+  return mul && isNumber(mul.getA(), number) ? mul.getB() : Value();
+}
+
+/// What is added to the value `other` to give the value, or null.
+template <typename Matches>
+static Value summandBeside(Value value, Matches &&isOther) {
+  auto add = value.getDefiningOp<AddOp>();
+  if (add && isOther(add.getB()))
+    return add.getA();
+  return add && isOther(add.getA()) ? add.getB() : Value();
+}
+
+static bool isProductOf(Value value, Value a, Value b) {
+  auto mul = value.getDefiningOp<MulOp>();
+  return mul && ((mul.getA() == a && mul.getB() == b) ||
+                 (mul.getA() == b && mul.getB() == a));
+}
+
+/// As `approximate` of a GELU of x has it, where the value is its sum of an odd
+/// function and one.
+static std::optional<StringRef> geluGate(Value value, Value x) {
+  Value inner =
+      summandBeside(value, [](Value one) { return isNumber(one, 1); });
+  if (!inner)
+    return std::nullopt;
+  if (auto erf = inner.getDefiningOp<ErfOp>())
+    if (factorBeside(erf.getX(), 1 / std::numbers::sqrt2) == x)
+      return "none";
+  auto tanh = inner.getDefiningOp<TanhOp>();
+  Value sum = tanh ? factorBeside(tanh.getX(), std::sqrt(2 / std::numbers::pi))
+                   : Value();
+  if (!sum)
+    return std::nullopt;
+  Value scaled = summandBeside(sum, [&](Value other) { return other == x; });
+  Value cube = scaled ? factorBeside(scaled, 0.044715) : Value();
+  if (auto mul = cube ? cube.getDefiningOp<MulOp>() : MulOp())
+    if ((mul.getA() == x && isProductOf(mul.getB(), x, x)) ||
+        (mul.getB() == x && isProductOf(mul.getA(), x, x)))
+      return "tanh";
+  return std::nullopt;
+}
+
+/// x/2 * (1 + erf(x / sqrt 2)) and that by tanh, in any order: as RecognizeSilu.
+struct RecognizeGelu : OpRewritePattern<MulOp> {
+  /// Before a factor that is left over becomes part of weights.
+  RecognizeGelu(MLIRContext *context)
+      : OpRewritePattern<MulOp>(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
+    // One side is a product of two of: a half, x and the gate.
+    for (auto [side, third] :
+         {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
+      auto mul = side.getDefiningOp<MulOp>();
+      if (!mul)
+        continue;
+      Value parts[] = {mul.getA(), mul.getB(), third};
+      for (auto [half, x, gate] :
+           {std::tuple(0, 1, 2), std::tuple(0, 2, 1), std::tuple(1, 0, 2),
+            std::tuple(1, 2, 0), std::tuple(2, 0, 1), std::tuple(2, 1, 0)}) {
+        if (!isNumber(parts[half], 0.5) ||
+            parts[x].getType() != op->getResult(0).getType())
+          continue;
+        auto approximate = geluGate(parts[gate], parts[x]);
+        if (!approximate)
+          continue;
+        auto gelu = GeluOp::create(rewriter, op.getLoc(), op->getResultTypes(),
+                                   parts[x], *approximate);
+        copyPlacement(op, gelu);
+        rewriter.replaceOp(op, gelu);
+        return success();
+      }
+    }
+    return failure();
+  }
+};
+
 struct SimplifyInference
     : dlc::graph::impl::SimplifyInferencePassBase<SimplifyInference> {
   void runOnOperation() override {
@@ -440,7 +543,8 @@ struct SimplifyInference
     RewritePatternSet patterns(context);
     patterns
         .add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias, ExpandPower,
-             DivideByMultiplying, RecognizeSilu, TransposeOperands>(context);
+             DivideByMultiplying, RecognizeGelu, RecognizeSilu,
+             TransposeOperands>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);

@@ -234,6 +234,83 @@ func.func @gates(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// As exporters write it; the half does not become part of weights behind.
+
+// CHECK-LABEL: func.func @gelu
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<1.000000e+00> : tensor<8x8xf32>
+// CHECK-DAG: %[[A:.*]] = graph.gelu %arg0 : tensor<8x8xf32>
+// CHECK-DAG: %[[B:.*]] = graph.gelu %arg1 : tensor<8x8xf32>
+// CHECK-DAG: %[[C:.*]] = graph.matmul %[[A]], %[[W]]
+// CHECK: return %[[C]], %[[B]]
+func.func @gelu(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %sqrt2 = graph.constant dense<1.41421354> : tensor<f32>
+  %inverse = graph.constant dense<0.707106769> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %w = graph.constant dense<1.0> : tensor<8x8xf32>
+  %0 = graph.div %x, %sqrt2 : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  %1 = graph.erf %0 : tensor<8x8xf32>
+  %2 = graph.add %1, %one : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  %3 = graph.mul %x, %2 : tensor<8x8xf32>
+  %4 = graph.mul %3, %half : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  %5 = graph.matmul %4, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %6 = graph.mul %inverse, %y : (tensor<f32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %7 = graph.erf %6 : tensor<8x8xf32>
+  %8 = graph.add %one, %7 : (tensor<f32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %9 = graph.mul %half, %8 : (tensor<f32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %10 = graph.mul %y, %9 : tensor<8x8xf32>
+  return %5, %10 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gelu_by_tanh
+// CHECK-NEXT: %[[A:.*]] = graph.gelu %arg0 {approximate = "tanh"} : tensor<8xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @gelu_by_tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %three = graph.constant dense<3.0> : tensor<f32>
+  %third = graph.constant dense<0.044715> : tensor<f32>
+  %scale = graph.constant dense<0.797884583> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.mul %x, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = graph.pow %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.mul %1, %third : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.add %x, %2 : tensor<8xf32>
+  %4 = graph.mul %3, %scale : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %5 = graph.tanh %4 : tensor<8xf32>
+  %6 = graph.add %5, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = graph.mul %0, %6 : tensor<8xf32>
+  return %7 : tensor<8xf32>
+}
+
+// -----
+
+// Of another value, or by another number, it is none.
+
+// CHECK-LABEL: func.func @not_gelu
+// CHECK-NOT: graph.gelu
+// CHECK: return
+func.func @not_gelu(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %sqrt2 = graph.constant dense<1.41421354> : tensor<f32>
+  %other = graph.constant dense<1.4142> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.div %x, %sqrt2 : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = graph.erf %0 : tensor<8xf32>
+  %2 = graph.add %1, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.mul %y, %2 : tensor<8xf32>
+  %4 = graph.mul %3, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %5 = graph.div %x, %other : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = graph.erf %5 : tensor<8xf32>
+  %7 = graph.add %6, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %8 = graph.mul %x, %7 : tensor<8xf32>
+  %9 = graph.mul %8, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %4, %9 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // Short floats: into weights, each rounded once, and not where these overflow.
 // CHECK-LABEL: func.func @halves
 // CHECK-DAG: graph.constant dense<{{.*}}2.0{{.*}}> : tensor<1x1x1x1xf16>
