@@ -101,9 +101,6 @@ size_t cpu::packedBlockedBytes(const ConvShape &shape) {
                              shape.taps() * element);
 }
 
-size_t cpu::blockedWorkspaceBytes(const ConvShape &shape) {
-  return shape.packed ? 0 : packedBlockedBytes(shape);
-}
 
 /// Packed weights: parts, for some output channels each, which follow each
 /// other as the channels do. A part is [C/16][taps][16][64], of a plain x
@@ -227,6 +224,35 @@ private:
   const std::unique_ptr<PreparedKernel> following;
 };
 
+/// Rounds pixels into the workspace, in front of the convolution.
+class RoundPixels final : public PreparedKernel {
+public:
+  RoundPixels(const KernelCall &call, const BlockedPlan &plan,
+              decltype(PairKernels::roundPixels) function,
+              std::unique_ptr<PreparedKernel> following)
+      : plan(plan), function(function), workspace(call.inputs.size() + 1),
+        following(std::move(following)) {}
+
+  int64_t tiles() const override {
+    const int64_t groups = ceilDiv(plan.inChannels, 2 * kChannelBlock);
+    return plan.batch * plan.group * plan.pixelBlocks *
+           ceilDiv(groups, kRoundedGroups);
+  }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *two[] = {given[0], given[workspace]};
+    function(plan, two, begin, end);
+  }
+
+  const PreparedKernel *next() const override { return following.get(); }
+
+private:
+  const BlockedPlan plan;
+  const decltype(PairKernels::roundPixels) function;
+  const size_t workspace; ///< Which argument it is.
+  const std::unique_ptr<PreparedKernel> following;
+};
+
 template <typename Plan> class PreparedBlocked final : public PreparedKernel {
 public:
   using Function = void (*)(const Plan &, void *const *, int64_t, int64_t);
@@ -241,12 +267,22 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);
+    void *workspace = packed && !isRoundedBefore(plan)
+                          ? nullptr
+                          : given[arguments.inputs + 1];
     if (!packed)
-      five[1] = given[arguments.inputs + 1];
+      five[1] = workspace;
+    if (isRoundedBefore(plan))
+      five[0] = workspace;
     function(plan, five, begin, end);
   }
 
 private:
+  static bool isRoundedBefore(const BlockedPlan &plan) {
+    return plan.isRoundedBefore;
+  }
+  static bool isRoundedBefore(const BlockedDepthwisePlan &) { return false; }
+
   const Plan plan;
   const Function function;
   const int64_t tileCount;
@@ -387,6 +423,64 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
   return plan;
 }
 
+/// Lines of a block of pixels of the plan, at most.
+static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
+  const int64_t pixels =
+      ceilDiv(plan.pixels / plan.pixelUnit, plan.pixelBlocks) * plan.pixelUnit;
+  if (shape.taps() == 1) {
+    const bool isDense = shape.stride[0] == 1 && shape.stride[1] == 1;
+    // Whole rows, of which the first and the last may be parts.
+    return isDense ? pixels
+                   : (ceilDiv(pixels, plan.outW) + 1) * plan.outW;
+  }
+  const int64_t reachH =
+      (shape.kernel[0] - 1) * shape.dilation[0] / shape.stride[0];
+  const int64_t reachW =
+      (shape.kernel[1] - 1) * shape.dilation[1] / shape.stride[1];
+  return std::min(shape.kernel[0], shape.stride[0]) *
+         std::min(shape.kernel[1], shape.stride[1]) *
+         (pixels / plan.outW + reachH) * (plan.outW + reachW);
+}
+
+/// Whether pixels are rounded once for all tiles of the grid that read them,
+/// where there are enough of both to pay for a step of its own. It depends on
+/// the call alone, which has the memory for it.
+static bool roundsBefore(const ConvShape &shape, BlockedPlan &plan) {
+  constexpr int64_t fewestElements = 1 << 15;
+  if (shape.bf16Parts != 1 || !shape.pairedBlocks || !shape.blockedX ||
+      !shape.blockedY || shape.pixels() == 0 || shape.batch == 0)
+    return false;
+  // Padding around a tap is no part of x, and has no lines.
+  const bool isInside =
+      shape.padBegin[0] == 0 && shape.padBegin[1] == 0 && areInside(shape);
+  if (shape.taps() == 1 ? !isInside : rowsOfStrip(shape) == 0)
+    return false;
+  if (shape.taps() != 1 && shape.groupIn() % (2 * kChannelBlock) != 0)
+    return false;
+  plan.blockLines = blockLinesOf(shape, plan);
+  return plan.groupBlocks > 1 && plan.blockLines <= kMostTileRows &&
+         saturatedProduct({plan.blockLines, plan.inChannels}) >= fewestElements;
+}
+
+static size_t roundedPixelsBytes(const ConvShape &shape) {
+  if (shape.bf16Parts != 1)
+    return 0;
+  BlockedPlan plan = planSplit(shape);
+  if (!roundsBefore(shape, plan))
+    return 0;
+  // Behind the last ones those of a tile that has more rows.
+  constexpr int64_t lineTerms = 2 * kChannelBlock, tileRows = 16;
+  const int64_t lines =
+      saturatedProduct({plan.batch, plan.group, plan.pixelBlocks,
+                        ceilDiv(plan.inChannels, lineTerms), plan.blockLines}) +
+      tileRows;
+  return static_cast<size_t>(lines * lineTerms) * sizeof(uint16_t);
+}
+
+size_t cpu::blockedWorkspaceBytes(const ConvShape &shape) {
+  return shape.packed ? roundedPixelsBytes(shape) : packedBlockedBytes(shape);
+}
+
 BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   BlockedDepthwisePlan plan = {};
   static_cast<Windows &>(plan) = windowsOf(shape);
@@ -416,7 +510,11 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
                            const KernelSet &kernels, const SplitKernels *split,
                            const PairKernels &pairs,
                            std::unique_ptr<PreparedKernel> &prepared) {
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, blockedWorkspaceBytes(shape)));
+  // Artifacts of before have no memory for pixels that are rounded before.
+  const bool hasWorkspace = call.outputs.size() > 1;
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, !hasWorkspace && shape.packed
+                                               ? 0
+                                               : blockedWorkspaceBytes(shape)));
   const bool isEmpty = shape.batch * shape.pixels() == 0;
   if (shape.isDepthwise() && shape.blockedX) {
     const BlockedDepthwisePlan plan = planBlockedDepthwise(shape);
@@ -429,13 +527,18 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
       function = pairs.blockedConv;
     else if (split && shape.bf16Parts != 0 && paysToSplit(shape))
       function = split->blockedConv;
-    const BlockedPlan plan =
+    BlockedPlan plan =
         function == kernels.blockedConv ? planBlocked(shape) : planSplit(shape);
+    plan.isRoundedBefore = shape.bf16Parts == 1 && pairs.roundPixels &&
+                           hasWorkspace && roundsBefore(shape, plan);
     prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(
         call, shape, plan, function,
         isEmpty
             ? 0
             : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);
+    if (plan.isRoundedBefore)
+      prepared = std::make_unique<RoundPixels>(call, plan, pairs.roundPixels,
+                                               std::move(prepared));
   }
   if (!shape.packed)
     prepared = packBefore(call, shape, kernels, std::move(prepared));

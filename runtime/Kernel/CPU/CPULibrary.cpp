@@ -103,6 +103,7 @@ static constexpr LibraryEntry entries[] = {
      .isSupported = isSupportedOf<isMatmulSupported>,
      .bound = kSumBound,
      .roundedBound = kRoundedBound,
+     .workspaceBytes = workspaceBytesOf<matmulWorkspaceBytes>,
      .paysInParts = paysInPartsOf<matmulPaysInParts>,
      .cost = costOf<matmulCost>,
      .operations = products,

@@ -20,6 +20,9 @@ inline int64_t roundUp(int64_t value, int64_t step) {
 /// one output; all are static f32 of at most 2^45 elements.
 Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
 
+/// The call with its first output alone.
+KernelCall withoutWorkspace(const KernelCall &call);
+
 /// The attribute kBf16Parts.
 Status readParts(const Attributes &attributes, int64_t &parts);
 

@@ -183,14 +183,6 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
   return Status::ok();
 }
 
-/// A workspace is the last output of a call that has one.
-static KernelCall withoutWorkspace(const KernelCall &call) {
-  KernelCall own{call.inputs, call.outputs, call.attributes};
-  if (own.outputs.size() == 2)
-    own.outputs = own.outputs.first(1);
-  return own;
-}
-
 static Status checkMostDims(const KernelCall &call, const TensorType &plainX) {
   if (plainX.rank() <= 4)
     return Status::ok();

@@ -41,7 +41,7 @@ struct ConvRun {
           int64_t mostColumns)
       : plan(plan), channels(channels), groupIndex(tile % plan.groupBlocks) {
     const int64_t rest = tile / plan.groupBlocks;
-    const int64_t pixelIndex = rest % plan.pixelBlocks;
+    pixelIndex = rest % plan.pixelBlocks;
     outer = rest / plan.pixelBlocks;
     group = outer % plan.group;
     pixel = pixelAt(pixelIndex);
@@ -71,6 +71,7 @@ struct ConvRun {
   const BlockedPlan &plan;
   const int64_t channels, groupIndex;
   int64_t outer; ///< Image and group.
+  int64_t pixelIndex; ///< Of the block of pixels.
   int64_t group, pixel, pixels, column, columns;
   int64_t count = 1; ///< Tiles.
 };

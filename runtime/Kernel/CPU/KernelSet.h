@@ -97,6 +97,9 @@ inline constexpr int64_t kSplitGranule = 64;
 inline constexpr int64_t kMostSplitTaps = 49;
 /// Taps of a row and steps between pixels of those of a plain x, at most.
 inline constexpr int64_t kMostPlainTaps = 32, kMostPlainStep = 8;
+/// Rows that are rounded at a time in front of a product, and groups of 32
+/// channels in front of a convolution.
+inline constexpr int64_t kRoundedRows = 8, kRoundedGroups = 4;
 /// Rows of rounded terms that a tile of the grid holds, 32 terms each, at most.
 inline constexpr int64_t kMostTileRows = kSplitRows * 24;
 
@@ -114,6 +117,9 @@ struct MatmulPlan {
   int64_t packedWidth; ///< Columns of b that are packed together: 16 or 64.
   /// That floats may be split to, 1 that they are rounded to, or 0.
   int64_t bf16Parts;
+  /// Of products on tiles: a has the lines of its rows that roundRows() writes,
+  /// [row blocks][ceil(K/32)][rowBlock][32].
+  bool isRoundedBefore;
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];
@@ -192,6 +198,10 @@ struct BlockedPlan : Windows {
   /// Terms of a row of taps in the weights of a plain x that is rounded, with
   /// their padding: 4, 8, 16 or 32.
   int64_t rowTerms;
+  /// Of tiles: x has the lines of its pixels that roundPixels() writes, [images
+  /// and groups][pixel blocks][ceil(C/32)][blockLines][32].
+  bool isRoundedBefore;
+  int64_t blockLines;
   int64_t pixels;
   int64_t outPlane;    ///< Pixels from one plane of y to the next.
   int64_t pixelBlocks; ///< The pixels are dealt out evenly to them,
@@ -331,6 +341,15 @@ struct PairKernels {
   /// transposed.
   void (*matmul)(const MatmulPlan &plan, void *const *arguments, int64_t begin,
                  int64_t end);
+  /// On tiles alone: rounds the rows of a, kRoundedRows of a row block by a
+  /// tile, for matmul of a plan that isRoundedBefore. arguments: a, the rounded
+  /// rows.
+  void (*roundRows)(const MatmulPlan &plan, void *const *arguments,
+                    int64_t begin, int64_t end);
+  /// The same of the pixels of x for blockedConv: kRoundedGroups of a pixel
+  /// block by a tile.
+  void (*roundPixels)(const BlockedPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
   /// Of plans as SplitKernels have them. But for those on tiles y may be plain,
   /// in tiles of kMostPixelsOfTile.
   void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,

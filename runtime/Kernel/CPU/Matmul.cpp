@@ -20,7 +20,8 @@ public:
 
   PreparedMatmul(const KernelCall &call, const MatmulPlan &plan,
                  Function function)
-      : plan(plan), function(function), arguments(call) {}
+      : plan(plan), function(function), arguments(call),
+        workspace(call.inputs.size() + 1) {}
 
   int64_t tiles() const override {
     return plan.batch * plan.rowBlocks * plan.columnBlocks;
@@ -29,6 +30,8 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);
+    if (plan.isRoundedBefore)
+      five[0] = given[workspace];
     function(plan, five, begin, end);
   }
 
@@ -36,6 +39,34 @@ private:
   const MatmulPlan plan;
   const Function function;
   const FiveArguments arguments;
+  const size_t workspace; ///< Which argument it is, if there is one.
+};
+
+/// Rounds the rows of a into the workspace, in front of the product.
+class RoundRows final : public PreparedKernel {
+public:
+  RoundRows(const KernelCall &call, const MatmulPlan &plan,
+            decltype(PairKernels::roundRows) function,
+            std::unique_ptr<PreparedKernel> following)
+      : plan(plan), function(function), workspace(call.inputs.size() + 1),
+        following(std::move(following)) {}
+
+  int64_t tiles() const override {
+    return plan.rowBlocks * ceilDiv(plan.rowBlock, kRoundedRows);
+  }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *two[] = {given[0], given[workspace]};
+    function(plan, two, begin, end);
+  }
+
+  const PreparedKernel *next() const override { return following.get(); }
+
+private:
+  const MatmulPlan plan;
+  const decltype(PairKernels::roundRows) function;
+  const size_t workspace; ///< Which argument it is.
+  const std::unique_ptr<PreparedKernel> following;
 };
 
 /// The dimensions of one operand: all but two of them batches.
@@ -226,7 +257,8 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
                                                         {"trans_b", Int},
                                                         {"packed_b", Int},
                                                         {kBf16Parts, Int}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call, 2, kMaxBatchRank));
+  DLC_RETURN_IF_ERROR(
+      checkOperands(withoutWorkspace(call), 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
   DLC_RETURN_IF_ERROR(readPacked(call.attributes, plan));
@@ -251,6 +283,35 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   return Status::ok();
 }
 
+/// Whether rows are rounded once for all tiles of the grid that read them,
+/// where there are enough of both to pay for a step of its own. It depends on
+/// the call alone, which has the memory for it.
+static bool roundsBefore(const MatmulPlan &plan) {
+  constexpr int64_t fewestRows = 16, fewestElements = 1 << 15;
+  constexpr int64_t fewestColumns = 4 * kPackedColumns;
+  return plan.bf16Parts == 1 && plan.batch == 1 && plan.m >= fewestRows &&
+         plan.n >= fewestColumns &&
+         saturatedProduct({plan.m, plan.k}) >= fewestElements;
+}
+
+/// Of lines of rows, and behind them those of a tile that has more.
+static size_t roundedRowsBytes(MatmulPlan plan) {
+  if (!roundsBefore(plan))
+    return 0;
+  planSplitGrid(plan);
+  constexpr int64_t lineTerms = 32, tileRows = 16;
+  const int64_t lines =
+      saturatedProduct({plan.rowBlocks * plan.rowBlock,
+                        ceilDiv(plan.k, lineTerms)}) +
+      tileRows;
+  return static_cast<size_t>(lines * lineTerms) * sizeof(uint16_t);
+}
+
+size_t cpu::matmulWorkspaceBytes(const KernelCall &call) {
+  MatmulPlan plan = {};
+  return planMatmul(call, plan).isOk() ? roundedRowsBytes(plan) : 0;
+}
+
 bool cpu::isMatmulSupported(const KernelCall &call, std::string &why) {
   MatmulPlan plan = {};
   Status status = planMatmul(call, plan);
@@ -266,6 +327,10 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, split));
   MatmulPlan plan = {};
   DLC_RETURN_IF_ERROR(planMatmul(call, plan));
+  // Artifacts of before have no memory for rows that are rounded before.
+  const bool hasWorkspace = call.outputs.size() > 1;
+  DLC_RETURN_IF_ERROR(
+      checkWorkspace(call, hasWorkspace ? roundedRowsBytes(plan) : 0));
   PreparedMatmul::Function function = kernels->matmul;
   const PairKernels *pairs = nullptr, *pairTiles = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, pairs));
@@ -275,6 +340,7 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   if (plan.bf16Parts == 1 && pairTiles && plan.m >= fewestRows) {
     planSplitGrid(plan);
     function = pairTiles->matmul;
+    plan.isRoundedBefore = hasWorkspace;
   } else if (plan.bf16Parts == 1) {
     planPairGrid(plan);
     function = pairs->matmul;
@@ -283,6 +349,9 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
     function = split->matmul;
   }
   prepared = std::make_unique<PreparedMatmul>(call, plan, function);
+  if (plan.isRoundedBefore)
+    prepared = std::make_unique<RoundRows>(call, plan, pairTiles->roundRows,
+                                           std::move(prepared));
   return Status::ok();
 }
 

@@ -17,6 +17,8 @@ bool isMatmulSupported(const KernelCall &call, std::string &why);
 size_t packedMatmulBytes(const KernelCall &call, size_t operand);
 void packMatmul(const KernelCall &call, size_t operand, const void *source,
                 void *target);
+/// 0 unless the call is supported and rounds rows in front of its tiles.
+size_t matmulWorkspaceBytes(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.
 bool matmulPaysInParts(const KernelCall &call);
 KernelCost matmulCost(const KernelCall &call);

@@ -270,7 +270,8 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
   }
 }
 
-constexpr PairKernels thisPairKernels = {runPairMatmul, runPairConv};
+constexpr PairKernels thisPairKernels = {runPairMatmul, nullptr, nullptr,
+                                         runPairConv};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -169,7 +169,11 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
     part.end = least(part.begin + step, groups);
     part.isFirst = part.begin == 0;
     const bool isLast = part.end == groups;
-    from.round(part.begin, part.end, scratch.a);
+    const uint16_t *a = scratch.a;
+    if constexpr (requires { from.at(part.begin); })
+      a = from.at(part.begin);
+    else
+      from.round(part.begin, part.end, scratch.a);
     for (part.first = 0; part.first < columns; part.first += kPanelColumns)
       for (int64_t tile = 0; tile < rowTiles; tile += 2) {
         const bool isTall = tile + 1 < rowTiles;
@@ -181,7 +185,7 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
                                             : &PairTileBlock::multiply<1, 1>);
         const int64_t row = tile * tileRows;
         part.held = scratch.sums + row * kSumStride + part.first;
-        part.a = scratch.a + row * kLineTerms;
+        part.a = a + row * kLineTerms;
         part.sums = isLast ? scratch.written : part.held;
         part.sumStride = isLast ? kPanelColumns : kSumStride;
         const bool fetches = part.first + kPanelColumns < columns;
@@ -204,6 +208,7 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *c = static_cast<float *>(arguments[4]);
+  const int64_t groups = (plan.k + kLineTerms - 1) / kLineTerms;
   int64_t tile = begin;
   while (tile < end) {
     const bool isOneBlock = plan.k <= kMostTileRows / kSplitRows * kLineTerms;
@@ -214,19 +219,74 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                         plan.k,
                         (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
                         part.column, part.columns, scratch);
-    block.run(
-        MatrixLines(static_cast<const float *>(arguments[0]) +
-                        batchOffset(plan, plan.aSteps, part.batch) +
-                        part.row * plan.lda,
-                    plan.lda, part.rows, plan.k),
-        [&](const float *sums, int64_t stride, int64_t row, int64_t rows,
-            int64_t first, int64_t columns) {
-          const int64_t at = part.at + row * plan.n + first;
-          writeSums(sums, stride, bias ? bias + part.column + first : nullptr,
-                    residual ? residual + at : nullptr, c + at, plan.n, rows,
-                    columns, plan.epilogue);
-        });
+    const auto write = [&](const float *sums, int64_t stride, int64_t row,
+                           int64_t rows, int64_t first, int64_t columns) {
+      const int64_t at = part.at + row * plan.n + first;
+      writeSums(sums, stride, bias ? bias + part.column + first : nullptr,
+                residual ? residual + at : nullptr, c + at, plan.n, rows,
+                columns, plan.epilogue);
+    };
+    if (plan.isRoundedBefore)
+      block.run(RoundedLines{{part.rows, groups, 1, &kNoShift, plan.rowBlock},
+                             static_cast<const uint16_t *>(arguments[0]) +
+                                 part.row * groups * kLineTerms},
+                write);
+    else
+      block.run(MatrixLines(static_cast<const float *>(arguments[0]) +
+                                batchOffset(plan, plan.aSteps, part.batch) +
+                                part.row * plan.lda,
+                            plan.lda, part.rows, plan.k, part.rows),
+                write);
     tile += part.count;
+  }
+}
+
+void roundPairTileRows(const MatmulPlan &plan, void *const *arguments,
+                       int64_t begin, int64_t end) {
+  const int64_t groups = (plan.k + kLineTerms - 1) / kLineTerms;
+  const int64_t parts = (plan.rowBlock + kRoundedRows - 1) / kRoundedRows;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t block = tile / parts * plan.rowBlock;
+    const int64_t row = tile % parts * kRoundedRows;
+    const int64_t rows =
+        least(least(plan.rowBlock, plan.m - block) - row, kRoundedRows);
+    if (rows > 0)
+      MatrixLines(static_cast<const float *>(arguments[0]) +
+                      (block + row) * plan.lda,
+                  plan.lda, rows, plan.k, plan.rowBlock)
+          .round(0, groups,
+                 static_cast<uint16_t *>(arguments[1]) +
+                     (block * groups + row) * kLineTerms);
+  }
+}
+
+/// Those of a block of pixels, among the lines that are rounded before.
+inline uint16_t *linesOf(const BlockedPlan &plan, void *lines,
+                         const ConvRun &part) {
+  const int64_t groups = (plan.inChannels + kLineTerms - 1) / kLineTerms;
+  const int64_t block = part.outer * plan.pixelBlocks + part.pixelIndex;
+  return static_cast<uint16_t *>(lines) +
+         block * groups * plan.blockLines * kLineTerms;
+}
+
+void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
+                         int64_t begin, int64_t end) {
+  int64_t offsets[kMostSplitTaps];
+  const int64_t groups = (plan.inChannels + kLineTerms - 1) / kLineTerms;
+  const int64_t parts = (groups + kRoundedGroups - 1) / kRoundedGroups;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t block = tile / parts;
+    const ConvRun part(plan, plan.outChannels, block * plan.groupBlocks,
+                       INT64_MAX, 0);
+    const StripLines strip(plan,
+                           static_cast<const float *>(arguments[0]) +
+                               part.outer * plan.inChannels * plan.inH *
+                                   plan.inW,
+                           part.pixel, part.pixels, offsets);
+    const int64_t first = tile % parts * kRoundedGroups;
+    strip.round(first, least(first + kRoundedGroups, groups),
+                linesOf(plan, arguments[1], part) +
+                    first * plan.blockLines * kLineTerms);
   }
 }
 
@@ -272,15 +332,19 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
                         terms, plan.outChannels, part.column, part.columns,
                         scratch);
     const StripLines strip(plan, x, part.pixel, part.pixels, offsets);
-    if (strip.fits()) {
-      block.run(strip, [&](const float *sums, int64_t stride, int64_t row,
-                           int64_t rows, int64_t first, int64_t columns) {
-        strip.forPixels(row, row + rows,
-                        [&](int64_t pixel, int64_t at, int64_t count) {
-                          write(sums + (at - row) * stride, stride, pixel,
-                                count, first, columns);
-                        });
-      });
+    const auto writeStrip = [&](const float *sums, int64_t stride, int64_t row,
+                                int64_t rows, int64_t first, int64_t columns) {
+      strip.forPixels(
+          row, row + rows, [&](int64_t pixel, int64_t at, int64_t count) {
+            write(sums + (at - row) * stride, stride, pixel, count, first,
+                  columns);
+          });
+    };
+    if (plan.isRoundedBefore) {
+      block.run(RoundedStrip{strip, linesOf(plan, arguments[0], part)},
+                writeStrip);
+    } else if (strip.fits()) {
+      block.run(strip, writeStrip);
     } else {
       const PixelRows rows(plan, x, part.pixel, part.pixels, offsets);
       block.run(PixelLines(rows, part.pixels, terms),
@@ -293,7 +357,8 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
   }
 }
 
-constexpr PairKernels thisPairTiles = {runPairTileMatmul, runPairTileConv};
+constexpr PairKernels thisPairTiles = {runPairTileMatmul, roundPairTileRows,
+                                       roundPairTilePixels, runPairTileConv};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -48,11 +48,22 @@ constexpr int64_t kNoShift = 0;
 #endif
 }
 
+/// Lines that are there already.
+struct RoundedLines : TileLines {
+  const uint16_t *a;
+
+  const uint16_t *at(int64_t group) const {
+    return a + group * lines * kLineTerms;
+  }
+};
+
 /// Of a matrix.
 struct MatrixLines : TileLines {
-  MatrixLines(const float *a, int64_t stride, int64_t rowCount, int64_t terms)
+  /// A group has `lines`, of which those behind the rows are not written.
+  MatrixLines(const float *a, int64_t stride, int64_t rowCount, int64_t terms,
+              int64_t lines)
       : TileLines{rowCount, (terms + kLineTerms - 1) / kLineTerms, 1, &kNoShift,
-                  rowCount},
+                  lines},
         a(a), stride(stride), terms(terms) {}
 
   void round(int64_t begin, int64_t end, uint16_t *target) const {
@@ -113,7 +124,7 @@ private:
 class StripLines : public TileLines {
 public:
   /// Of pixels [first, first + count); `shifts` holds kMostSplitTaps. What does
-  /// not fit has no lines.
+  /// not fit has no lines; of those that are rounded before all have as many.
   StripLines(const BlockedPlan &plan, const float *x, int64_t first,
              int64_t count, int64_t *shifts);
 
@@ -166,7 +177,8 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
     top = left = 0;
     planeTop[0] = planeLeft[0] = 0;
     shifts[0] = 0;
-    rows = lines = count;
+    rows = count;
+    lines = plan.isRoundedBefore ? plan.blockLines : count;
     return;
   }
   width = plan.outW;
@@ -199,7 +211,8 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
                   w / plan.strideW + skipped;
   }
   if (rows <= kSplitRows && planes * height * pitch <= kMostTileRows)
-    lines = planes * height * pitch;
+    lines =
+        plan.isRoundedBefore ? plan.blockLines : planes * height * pitch;
 }
 
 inline void StripLines::roundPlane(const float *low, const float *high,
@@ -232,21 +245,23 @@ inline void StripLines::roundPlane(const float *low, const float *high,
 inline void StripLines::round(int64_t begin, int64_t end,
                               uint16_t *target) const {
   const int64_t block = plan.inH * plan.inW * kChannelBlock;
-  for (int64_t group = begin; group < end; ++group) {
+  for (int64_t group = begin; group < end;
+       ++group, target += lines * kLineTerms) {
     const float *low = x + 2 * group * block;
     const bool isWhole = (group + 1) * kLineTerms <= plan.inChannels;
     const float *high = isWhole ? low + block : nullptr;
     if (isFlat) {
       const int64_t first =
           (firstPixel - plan.padTop * plan.inW) * kChannelBlock;
-      for (int64_t i = 0; i < lines; ++i, target += kLineTerms)
+      for (int64_t i = 0; i < rows; ++i)
         roundLine(low + first + i * kChannelBlock,
-                  high ? high + first + i * kChannelBlock : kNoTerms, target);
+                  high ? high + first + i * kChannelBlock : kNoTerms,
+                  target + i * kLineTerms);
       continue;
     }
-    for (int64_t plane = 0; plane < planes;
-         ++plane, target += height * pitch * kLineTerms)
-      roundPlane(low, high, planeTop[plane], planeLeft[plane], target);
+    for (int64_t plane = 0; plane < planes; ++plane)
+      roundPlane(low, high, planeTop[plane], planeLeft[plane],
+                 target + plane * height * pitch * kLineTerms);
   }
 }
 
@@ -316,6 +331,15 @@ private:
   }
 
   const PlainRows &from;
+};
+
+/// That was rounded before.
+struct RoundedStrip : StripLines {
+  const uint16_t *a;
+
+  const uint16_t *at(int64_t group) const {
+    return a + group * lines * kLineTerms;
+  }
 };
 
 } // namespace

@@ -54,6 +54,13 @@ void check(const MatmulCase &c) {
   const std::vector<double> expected = reference(c, exact);
   packB(call);
   expectMatches(call, prepareMatmul, expected, textOf(c));
+  // With memory for rows that are rounded before.
+  const size_t bytes =
+      lookupLibraryEntry("cpu.matmul")->workspaceBytes(call.view());
+  if (bytes == 0)
+    return;
+  call.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+  expectMatches(call, prepareMatmul, expected, textOf(c) + " workspace");
 }
 
 } // namespace
@@ -70,6 +77,8 @@ TEST(RoundedTest, MatmulOfManyTiles) {
     for (int64_t k : {511, 1024, 1025, 2100})
       check(roundedCase(m, 330, k));
   check(roundedCase(50, 16, 9000));
+  check(roundedCase(117, 600, 1801));
+  check(roundedCase(390, 260, 770));
 }
 
 TEST(RoundedTest, MatmulOfEveryForm) {
@@ -282,6 +291,12 @@ void checkConvOf(const ConvCase &c, Blocks blocks, int64_t packing) {
   call.attributes.set("bf16_parts", int64_t{1});
   packW(call);
   expectMatches(call, prepareConv, expected, textOf(c, true));
+  const size_t bytes =
+      lookupLibraryEntry("cpu.conv")->workspaceBytes(call.view());
+  if (bytes == 0)
+    return;
+  call.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+  expectMatches(call, prepareConv, expected, textOf(c, true) + " workspace");
 }
 
 void checkConv(const ConvCase &c, Blocks blocks = Blocks::All) {
@@ -317,6 +332,30 @@ TEST(RoundedTest, ConvOfManyTerms) {
              true,
              "relu"});
   checkConv({1, 16, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+}
+
+/// Enough of them for pixels that are rounded before.
+TEST(RoundedTest, ConvOfManyChannels) {
+  auto hasWorkspace = [](const ConvCase &c) {
+    Call call = makeCall(c);
+    makeBlocked(call, Blocks::All);
+    call.attributes.set("packed_w", int64_t{2});
+    call.attributes.set("bf16_parts", int64_t{1});
+    return lookupLibraryEntry("cpu.conv")->workspaceBytes(call.view()) > 0;
+  };
+  const ConvCase cases[] = {
+      {2, 528, {9, 15}, 144, {1, 1}},
+      {1, 512, {21, 13}, 80, {1, 1}, {2, 2}},
+      {1, 256, {15, 17}, 80, {3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {1, 512, {13, 9}, 256, {2, 3}, {1, 2}, {1, 1, 0, 1}, {2, 1}, 2, true},
+      {1, 1024, {90}, 80, {3}, {}, {1, 1}},
+  };
+  for (const ConvCase &c : cases) {
+    EXPECT_TRUE(hasWorkspace(c)) << textOf(c, true);
+    checkConv(c);
+  }
+  EXPECT_FALSE(hasWorkspace({1, 512, {9, 9}, 80, {1, 1}, {}, {1, 1, 1, 1}}));
+  EXPECT_FALSE(hasWorkspace({1, 512, {9, 9}, 64, {1, 1}}));
 }
 
 TEST(RoundedTest, ConvOfEveryWindow) {
