@@ -438,7 +438,8 @@ struct RecognizeSilu : OpRewritePattern<MulOp> {
 
 /// Whether the value is the number, as near as its type has it.
 static bool isNumber(Value value, double number) {
-  auto elements = dyn_cast_or_null<DenseElementsAttr>(getConstantElements(value));
+  auto elements =
+      dyn_cast_or_null<DenseElementsAttr>(getConstantElements(value));
   if (!elements || !elements.isSplat() ||
       !isa<FloatType>(elements.getElementType()))
     return false;
@@ -501,7 +502,8 @@ static std::optional<StringRef> geluGate(Value value, Value x) {
   return std::nullopt;
 }
 
-/// x/2 * (1 + erf(x / sqrt 2)) and that by tanh, in any order: as RecognizeSilu.
+/// x/2 * (1 + erf(x / sqrt 2)) and that by tanh, in any order: as
+/// RecognizeSilu.
 struct RecognizeGelu : OpRewritePattern<MulOp> {
   /// Before a factor that is left over becomes part of weights.
   RecognizeGelu(MLIRContext *context)
@@ -541,10 +543,9 @@ struct SimplifyInference
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns
-        .add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias, ExpandPower,
-             DivideByMultiplying, RecognizeGelu, RecognizeSilu,
-             TransposeOperands>(context);
+    patterns.add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias,
+                 ExpandPower, DivideByMultiplying, RecognizeGelu, RecognizeSilu,
+                 TransposeOperands>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);

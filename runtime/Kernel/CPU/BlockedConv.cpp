@@ -386,9 +386,8 @@ static int64_t rowsOfStrip(const ConvShape &shape) {
   auto reach = [&](int i) {
     return (shape.kernel[i] - 1) * shape.dilation[i] / shape.stride[i];
   };
-  const int64_t planes =
-      std::min(shape.kernel[0], shape.stride[0]) *
-      std::min(shape.kernel[1], shape.stride[1]);
+  const int64_t planes = std::min(shape.kernel[0], shape.stride[0]) *
+                         std::min(shape.kernel[1], shape.stride[1]);
   const int64_t pitch = width + reach(1);
   auto fits = [&](int64_t rows) {
     return (rows - 1) * pitch + width <= kSplitRows &&
@@ -430,8 +429,7 @@ static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
   if (shape.taps() == 1) {
     const bool isDense = shape.stride[0] == 1 && shape.stride[1] == 1;
     // Whole rows, of which the first and the last may be parts.
-    return isDense ? pixels
-                   : (ceilDiv(pixels, plan.outW) + 1) * plan.outW;
+    return isDense ? pixels : (ceilDiv(pixels, plan.outW) + 1) * plan.outW;
   }
   const int64_t reachH =
       (shape.kernel[0] - 1) * shape.dilation[0] / shape.stride[0];
@@ -512,9 +510,8 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
                            std::unique_ptr<PreparedKernel> &prepared) {
   // Artifacts of before have no memory for pixels that are rounded before.
   const bool hasWorkspace = call.outputs.size() > 1;
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, !hasWorkspace && shape.packed
-                                               ? 0
-                                               : blockedWorkspaceBytes(shape)));
+  DLC_RETURN_IF_ERROR(checkWorkspace(
+      call, !hasWorkspace && shape.packed ? 0 : blockedWorkspaceBytes(shape)));
   const bool isEmpty = shape.batch * shape.pixels() == 0;
   if (shape.isDepthwise() && shape.blockedX) {
     const BlockedDepthwisePlan plan = planBlockedDepthwise(shape);

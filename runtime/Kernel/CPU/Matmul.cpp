@@ -257,8 +257,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
                                                         {"trans_b", Int},
                                                         {"packed_b", Int},
                                                         {kBf16Parts, Int}}));
-  DLC_RETURN_IF_ERROR(
-      checkOperands(withoutWorkspace(call), 2, kMaxBatchRank));
+  DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
   DLC_RETURN_IF_ERROR(readPacked(call.attributes, plan));
@@ -300,10 +299,9 @@ static size_t roundedRowsBytes(MatmulPlan plan) {
     return 0;
   planSplitGrid(plan);
   constexpr int64_t lineTerms = 32, tileRows = 16;
-  const int64_t lines =
-      saturatedProduct({plan.rowBlocks * plan.rowBlock,
-                        ceilDiv(plan.k, lineTerms)}) +
-      tileRows;
+  const int64_t lines = saturatedProduct({plan.rowBlocks * plan.rowBlock,
+                                          ceilDiv(plan.k, lineTerms)}) +
+                        tileRows;
   return static_cast<size_t>(lines * lineTerms) * sizeof(uint16_t);
 }
 

@@ -189,8 +189,9 @@ void runPairMatmul(const MatmulPlan &plan, void *const *arguments,
 
 /// Channels from block.column on, of pixels from `pixel` on.
 template <typename Rows>
-inline void runToBlocks(PairBlock block, const Rows &from, const float *bias, const float *residual, float *y,
-                        int64_t pixel, int64_t plane, PairScratch &scratch) {
+inline void runToBlocks(PairBlock block, const Rows &from, const float *bias,
+                        const float *residual, float *y, int64_t pixel,
+                        int64_t plane, PairScratch &scratch) {
   const int64_t at = block.column * plane + pixel * kChannelBlock;
   block.c = y + at;
   block.cPanel = plane * kChannelBlock;
@@ -233,9 +234,9 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
     const float *x = static_cast<const float *>(arguments[0]) +
                      part.outer * plan.inChannels * plan.inH * plan.inW;
     const PlainRows plain(plan, x, part.pixel);
-    const int64_t terms = plan.isPlainX ? plain.lines() * kLineTerms
-                                        : plan.inChannels * plan.kernelH *
-                                              plan.kernelW;
+    const int64_t terms = plan.isPlainX
+                              ? plain.lines() * kLineTerms
+                              : plan.inChannels * plan.kernelH * plan.kernelW;
     const int64_t size = part.outer * plan.outChannels * plan.outPlane;
     const float *ownBias =
         bias ? bias + part.group * plan.outChannels : nullptr;

@@ -85,7 +85,7 @@ inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
                                     const Part &part) {
   constexpr int64_t lineBytes = kLineTerms * int64_t{sizeof(uint16_t)};
   const auto forSums = [&](float *sums, int64_t stride, auto &&function)
-                           __attribute__((always_inline)) {
+      __attribute__((always_inline)) {
     function.template operator()<0>(sums);
     if constexpr (wide == 2)
       function.template operator()<1>(sums + kTile);
@@ -96,15 +96,17 @@ inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
       function.template operator()<3>(below + kTile);
   };
   if (!part.isFirst)
-    forSums(part.held, kSumStride, [&]<int sum>(float *at)
-                                     __attribute__((always_inline)) {
-      tiles.template load<sum>(at, kSumStride * int64_t{sizeof(float)});
-    });
+    forSums(
+        part.held,
+        kSumStride, [&]<int sum>(float *at) __attribute__((always_inline)) {
+          tiles.template load<sum>(at, kSumStride * int64_t{sizeof(float)});
+        });
   else
-    forSums(part.held, kSumStride, [&]<int sum>(float *)
-                                     __attribute__((always_inline)) {
-      tiles.template zero<sum>();
-    });
+    forSums(
+        part.held,
+        kSumStride, [&]<int sum>(float *) __attribute__((always_inline)) {
+          tiles.template zero<sum>();
+        });
   const int64_t inside = part.first % kPackedColumns;
   const int64_t group = column + part.first - inside;
   const int64_t stride = least(kPackedColumns, width - group);
@@ -152,10 +154,11 @@ inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
     }
     ofGroup += lines.lines * kLineTerms;
   }
-  forSums(part.sums, part.sumStride, [&]<int sum>(float *at)
-                                         __attribute__((always_inline)) {
-    tiles.template store<sum>(at, part.sumStride * int64_t{sizeof(float)});
-  });
+  forSums(
+      part.sums,
+      part.sumStride, [&]<int sum>(float *at) __attribute__((always_inline)) {
+        tiles.template store<sum>(at, part.sumStride * int64_t{sizeof(float)});
+      });
 }
 
 template <typename Lines, typename Write>
@@ -334,11 +337,11 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
     const StripLines strip(plan, x, part.pixel, part.pixels, offsets);
     const auto writeStrip = [&](const float *sums, int64_t stride, int64_t row,
                                 int64_t rows, int64_t first, int64_t columns) {
-      strip.forPixels(
-          row, row + rows, [&](int64_t pixel, int64_t at, int64_t count) {
-            write(sums + (at - row) * stride, stride, pixel, count, first,
-                  columns);
-          });
+      strip.forPixels(row, row + rows,
+                      [&](int64_t pixel, int64_t at, int64_t count) {
+                        write(sums + (at - row) * stride, stride, pixel, count,
+                              first, columns);
+                      });
     };
     if (plan.isRoundedBefore) {
       block.run(RoundedStrip{strip, linesOf(plan, arguments[0], part)},

@@ -58,9 +58,8 @@ inline PixelRows::PixelRows(const BlockedPlan &plan, const float *x,
                             bool isFirstEnough)
     : x(x), taps(plan.kernelH * plan.kernelW),
       blockStride(plan.inH * plan.inW * kChannelBlock),
-      pairedBlocks(plan.hasPairedBlocks
-                       ? plan.inChannels / (2 * kChannelBlock) * 2
-                       : 0),
+      pairedBlocks(
+          plan.hasPairedBlocks ? plan.inChannels / (2 * kChannelBlock) * 2 : 0),
       adjacent(taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
                plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
                plan.outH - plan.padTop <= plan.inH),

@@ -66,7 +66,8 @@ inline void PlainRows::round(int64_t index, int64_t row, int64_t columns,
   const int64_t left = pixel % plan.outW * plan.strideW - plan.padLeft;
   const int64_t count = (columns - 1) * plan.strideW + kLineTerms;
   const bool isInside = top >= 0 && top < plan.inH;
-  const int64_t begin = isInside ? most<int64_t>(least(-left, count), 0) : count;
+  const int64_t begin =
+      isInside ? most<int64_t>(least(-left, count), 0) : count;
   const int64_t end = most(least(plan.inW - left, count), begin);
   __builtin_memset(target, 0, begin * sizeof(*target));
   if (begin < end)

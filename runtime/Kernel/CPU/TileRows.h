@@ -36,9 +36,8 @@ struct TileLines {
 constexpr int64_t kNoShift = 0;
 
 /// A line of the sixteen terms at each of two places.
-[[gnu::always_inline]] inline void roundLine(const float *low,
-                                             const float *high,
-                                             uint16_t *target) {
+[[gnu::always_inline]] inline void
+roundLine(const float *low, const float *high, uint16_t *target) {
 #ifdef __AVX512BF16__
   const auto both = _mm512_cvtne2ps_pbh(load(high), load(low));
   store(reinterpret_cast<float *>(target), (Vec)both);
@@ -107,8 +106,8 @@ struct PixelLines : TileLines {
       const PixelRows::Terms high =
           isWhole ? pixels.terms(term + kChannelBlock) : low;
       for (int64_t row = 0; row < rows; ++row, target += kLineTerms)
-        roundLine(pixels.at(low, row), isWhole ? pixels.at(high, row) : kNoTerms,
-                  target);
+        roundLine(pixels.at(low, row),
+                  isWhole ? pixels.at(high, row) : kNoTerms, target);
     }
   }
 
@@ -211,8 +210,7 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
                   w / plan.strideW + skipped;
   }
   if (rows <= kSplitRows && planes * height * pitch <= kMostTileRows)
-    lines =
-        plan.isRoundedBefore ? plan.blockLines : planes * height * pitch;
+    lines = plan.isRoundedBefore ? plan.blockLines : planes * height * pitch;
 }
 
 inline void StripLines::roundPlane(const float *low, const float *high,

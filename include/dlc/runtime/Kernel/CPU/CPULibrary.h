@@ -23,7 +23,9 @@
 //               largest bfloat16 (3.39e38) becomes infinite, denormals become
 //               zeros; sums that are denormal may. b is packed, as pairs of
 //               terms [N/64][ceil(K/2)][64], which are stored as floats; a is
-//               not transposed.
+//               not transposed. Of one matrix of 16 rows, 256 columns and 2^15
+//               elements of a at least, rounded rows may have a workspace, the
+//               second output; older artifacts have none.
 //               default 0: f32 alone
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
@@ -64,10 +66,19 @@
 //                       w is packed in each run. A workspace is the second
 //                       output. Inputs that are not finite give what the other
 //                       one gives. Both of x and y are blocked or none is.
-//   bf16_parts          as cpu.matmul has it, 3 where x and y are blocked, 1
-//                       where x is, with
-//                       packed_w, no algorithm and at most 49 taps, w packed as
-//                       pairs [group][OC/group/64][C/group/16][KH*KW][8][64]
+//   bf16_parts          as cpu.matmul has it; 3 where x and y are blocked; 1,
+//                       without an algorithm, in one of three forms:
+//                       x blocked, at most 49 taps, packed_w 2: pairs of terms
+//                       [group][OC/group/64][C/group/32][KH*KW][16][64], the
+//                       last of the third dimension half as many where there
+//                       are 16 channels more. Where tiles share pixels, rounded
+//                       ones may have a workspace, as those of cpu.matmul;
+//                       the same, packed_w 1, of older artifacts and of chains:
+//                       [group][OC/group/64][C/group/16][KH*KW][8][64];
+//                       y alone blocked, rows of at most 32 taps without
+//                       dilation, in steps of at most 8, packed_w 2: pairs
+//                       [OC/64][lines][16][64] of rows of taps, C*KH of them,
+//                       each padded with zeros to 4, 8, 16 or 32 terms
 //   bias [OC], residual as y.
 // cpu.depthwise_chain    inputs (x, w0?, bias0?, w1, bias1?, w2?, bias2?,
 //   residual?), output y, then a workspace
