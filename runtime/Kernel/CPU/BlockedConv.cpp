@@ -441,10 +441,13 @@ static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
 }
 
 /// Whether pixels are rounded once for all tiles of the grid that read them,
-/// where there are enough of both to pay for a step of its own. It depends on
-/// the call alone, which has the memory for it.
+/// where there are enough of both to pay for a step of its own, and not so many
+/// blocks of pixels that threads have some for themselves. It depends on the
+/// call alone, which has the memory for it.
 static bool roundsBefore(const ConvShape &shape, BlockedPlan &plan) {
-  constexpr int64_t fewestElements = 1 << 15;
+  constexpr int64_t fewestElements = 1 << 15, mostBlocks = 8;
+  if (saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}) > mostBlocks)
+    return false;
   if (shape.bf16Parts != 1 || !shape.pairedBlocks || !shape.blockedX ||
       !shape.blockedY || shape.pixels() == 0 || shape.batch == 0)
     return false;

@@ -283,13 +283,15 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
 }
 
 /// Whether rows are rounded once for all tiles of the grid that read them,
-/// where there are enough of both to pay for a step of its own. It depends on
-/// the call alone, which has the memory for it.
+/// where there are enough of both to pay for a step of its own, and not so many
+/// blocks of rows that threads have some for themselves. It depends on the call
+/// alone, which has the memory for it.
 static bool roundsBefore(const MatmulPlan &plan) {
   constexpr int64_t fewestRows = 16, fewestElements = 1 << 15;
   constexpr int64_t fewestColumns = 4 * kPackedColumns;
+  constexpr int64_t mostRows = 8 * kSplitRows;
   return plan.bf16Parts == 1 && plan.batch == 1 && plan.m >= fewestRows &&
-         plan.n >= fewestColumns &&
+         plan.m <= mostRows && plan.n >= fewestColumns &&
          saturatedProduct({plan.m, plan.k}) >= fewestElements;
 }
 

@@ -23,9 +23,9 @@
 //               largest bfloat16 (3.39e38) becomes infinite, denormals become
 //               zeros; sums that are denormal may. b is packed, as pairs of
 //               terms [N/64][ceil(K/2)][64], which are stored as floats; a is
-//               not transposed. Of one matrix of 16 rows, 256 columns and 2^15
-//               elements of a at least, rounded rows may have a workspace, the
-//               second output; older artifacts have none.
+//               not transposed. Of one matrix of 16 to 1024 rows, with 256
+//               columns and 2^15 elements of a at least, rounded rows may have
+//               a workspace, the second output; older artifacts have none.
 //               default 0: f32 alone
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
