@@ -436,7 +436,8 @@ struct RecognizeSilu : OpRewritePattern<MulOp> {
   }
 };
 
-/// Whether the value is the number, as near as its type has it.
+/// Whether the value is the number, as near as its type has it; of f32 and f64
+/// also a neighbour of that, as exporters round what is no fraction.
 static bool isNumber(Value value, double number) {
   auto elements =
       dyn_cast_or_null<DenseElementsAttr>(getConstantElements(value));
@@ -445,12 +446,17 @@ static bool isNumber(Value value, double number) {
     return false;
   const APFloat held = elements.getSplatValue<APFloat>();
   APFloat near(number);
-  bool losesInfo;
-  near.convert(held.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  bool isInexact;
+  near.convert(held.getSemantics(), APFloat::rmNearestTiesToEven, &isInexact);
+  if (held == near)
+    return true;
+  const bool isExact = number == 0.5 || number == 1;
+  if (isExact || elements.getElementType().getIntOrFloatBitWidth() < 32)
+    return false;
   APFloat above = near, below = near;
   above.next(/*nextDown=*/false);
   below.next(/*nextDown=*/true);
-  return held == near || held == above || held == below;
+  return held == above || held == below;
 }
 
 /// What is multiplied by the number to give the value, or null.

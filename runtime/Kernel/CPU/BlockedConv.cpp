@@ -393,7 +393,7 @@ static int64_t rowsOfStrip(const ConvShape &shape) {
     return (rows - 1) * pitch + width <= kSplitRows &&
            saturatedProduct({planes, rows + reach(0), pitch}) <= kMostTileRows;
   };
-  if (pitch > kMostTileRows)
+  if (pitch > kMostTileRows || shape.pixels() == 0)
     return 0;
   int64_t rows = 0;
   while (rows < shape.out[0] && fits(rows + 1))

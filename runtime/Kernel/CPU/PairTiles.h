@@ -35,12 +35,8 @@ struct PairTileScratch {
   alignas(64) float written[2 * kTile * kPanelColumns];
 };
 
-/// Columns of a block, at most, whose rows have such lines.
-inline int64_t mostColumns(const TileLines &lines) {
-  return lines.groupsOfBlock() >= lines.groups ? INT64_MAX : kHeldColumns;
-}
-
-/// The sums of at most kSplitRows rows by mostColumns() columns.
+/// The sums of at most kSplitRows rows by any number of columns, or by
+/// kHeldColumns where rows have several blocks of terms.
 class PairTileBlock {
 public:
   /// `b` is of all columns, `width` of them with their padding; those of this

@@ -286,6 +286,25 @@ func.func @gelu_by_tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// Short floats that are a neighbour of a number are another one.
+
+// CHECK-LABEL: func.func @not_gelu_of_halves
+// CHECK-NOT: graph.gelu
+// CHECK: return
+func.func @not_gelu_of_halves(%x: tensor<8xbf16>) -> tensor<8xbf16> {
+  %inverse = graph.constant dense<0.707106769> : tensor<bf16>
+  %one = graph.constant dense<1.0078125> : tensor<bf16>
+  %half = graph.constant dense<0.5> : tensor<bf16>
+  %0 = graph.mul %x, %inverse : (tensor<8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+  %1 = graph.erf %0 : tensor<8xbf16>
+  %2 = graph.add %1, %one : (tensor<8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+  %3 = graph.mul %x, %2 : tensor<8xbf16>
+  %4 = graph.mul %3, %half : (tensor<8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+  return %4 : tensor<8xbf16>
+}
+
+// -----
+
 // Of another value, or by another number, it is none.
 
 // CHECK-LABEL: func.func @not_gelu

@@ -358,6 +358,23 @@ TEST(RoundedTest, ConvOfManyChannels) {
   EXPECT_FALSE(hasWorkspace({1, 512, {9, 9}, 64, {1, 1}}));
 }
 
+/// A plan looks at as many rows as a tile has, not at all that are said to be.
+TEST(RoundedTest, ConvOfManyEmptyRowsHasNoWorkspace) {
+  constexpr int64_t rows = int64_t{1} << 40;
+  Call call;
+  call.inputs = {{DLC_F32, {1, 2, rows, 0, 16}}, {DLC_F32, {16, 32, 3, 1}}};
+  call.output = {DLC_F32, {1, 1, rows - 2, 0, 16}};
+  call.attributes.set("channel_block", int64_t{16});
+  call.attributes.set("packed_w", int64_t{2});
+  call.attributes.set("bf16_parts", int64_t{1});
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
+  EXPECT_EQ(entry->workspaceBytes(call.view()), 0u);
+  std::unique_ptr<PreparedKernel> kernel;
+  const Status status = prepareConv(call.view(), Isa::Baseline, kernel);
+  if (status.isOk())
+    EXPECT_EQ(kernel->tiles(), 0);
+}
+
 TEST(RoundedTest, ConvOfEveryWindow) {
   for (const Shape &pads : {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3},
                             Shape{0, 5, 0, 0}, Shape{4, 2, 1, 6}})
