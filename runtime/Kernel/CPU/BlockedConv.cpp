@@ -3,6 +3,7 @@
 #include "BlockedConv.h"
 
 #include "Matmul.h"
+#include "RoundBefore.h"
 
 #include <algorithm>
 #include <vector>
@@ -224,35 +225,6 @@ private:
   const std::unique_ptr<PreparedKernel> following;
 };
 
-/// Rounds pixels into the workspace, in front of the convolution.
-class RoundPixels final : public PreparedKernel {
-public:
-  RoundPixels(const KernelCall &call, const BlockedPlan &plan,
-              decltype(PairKernels::roundPixels) function,
-              std::unique_ptr<PreparedKernel> following)
-      : plan(plan), function(function), workspace(call.inputs.size() + 1),
-        following(std::move(following)) {}
-
-  int64_t tiles() const override {
-    const int64_t groups = ceilDiv(plan.inChannels, 2 * kChannelBlock);
-    return plan.batch * plan.group * plan.pixelBlocks *
-           ceilDiv(groups, kRoundedGroups);
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *two[] = {given[0], given[workspace]};
-    function(plan, two, begin, end);
-  }
-
-  const PreparedKernel *next() const override { return following.get(); }
-
-private:
-  const BlockedPlan plan;
-  const decltype(PairKernels::roundPixels) function;
-  const size_t workspace; ///< Which argument it is.
-  const std::unique_ptr<PreparedKernel> following;
-};
-
 template <typename Plan> class PreparedBlocked final : public PreparedKernel {
 public:
   using Function = void (*)(const Plan &, void *const *, int64_t, int64_t);
@@ -376,6 +348,17 @@ int64_t cpu::mostPixelsOfSplit(const ConvShape &shape) {
   return shape.blockedY ? kSplitRows : kMostPixelsOfTile;
 }
 
+/// How far taps reach behind a pixel, in pixels along dimension `i`.
+static int64_t reachOf(const ConvShape &shape, int i) {
+  return (shape.kernel[i] - 1) * shape.dilation[i] / shape.stride[i];
+}
+
+/// Images that all taps read, of every stride-th row and column.
+static int64_t planesOf(const ConvShape &shape) {
+  return std::min(shape.kernel[0], shape.stride[0]) *
+         std::min(shape.kernel[1], shape.stride[1]);
+}
+
 /// Rows of pixels that one tile may have where all taps share the rounded
 /// elements under them; 0 where they do not.
 static int64_t rowsOfStrip(const ConvShape &shape) {
@@ -383,15 +366,11 @@ static int64_t rowsOfStrip(const ConvShape &shape) {
       shape.taps() == 1)
     return 0;
   const int64_t width = shape.out[1];
-  auto reach = [&](int i) {
-    return (shape.kernel[i] - 1) * shape.dilation[i] / shape.stride[i];
-  };
-  const int64_t planes = std::min(shape.kernel[0], shape.stride[0]) *
-                         std::min(shape.kernel[1], shape.stride[1]);
-  const int64_t pitch = width + reach(1);
+  const int64_t pitch = width + reachOf(shape, 1);
   auto fits = [&](int64_t rows) {
     return (rows - 1) * pitch + width <= kSplitRows &&
-           saturatedProduct({planes, rows + reach(0), pitch}) <= kMostTileRows;
+           saturatedProduct({planesOf(shape), rows + reachOf(shape, 0),
+                             pitch}) <= kMostTileRows;
   };
   if (pitch > kMostTileRows || shape.pixels() == 0)
     return 0;
@@ -431,13 +410,8 @@ static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
     // Whole rows, of which the first and the last may be parts.
     return isDense ? pixels : (ceilDiv(pixels, plan.outW) + 1) * plan.outW;
   }
-  const int64_t reachH =
-      (shape.kernel[0] - 1) * shape.dilation[0] / shape.stride[0];
-  const int64_t reachW =
-      (shape.kernel[1] - 1) * shape.dilation[1] / shape.stride[1];
-  return std::min(shape.kernel[0], shape.stride[0]) *
-         std::min(shape.kernel[1], shape.stride[1]) *
-         (pixels / plan.outW + reachH) * (plan.outW + reachW);
+  return planesOf(shape) * (pixels / plan.outW + reachOf(shape, 0)) *
+         (plan.outW + reachOf(shape, 1));
 }
 
 /// Whether pixels are rounded once for all tiles of the grid that read them,
@@ -537,8 +511,12 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
             ? 0
             : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);
     if (plan.isRoundedBefore)
-      prepared = std::make_unique<RoundPixels>(call, plan, pairs.roundPixels,
-                                               std::move(prepared));
+      prepared = std::make_unique<RoundBefore<BlockedPlan>>(
+          call, plan, pairs.roundPixels,
+          plan.batch * plan.group * plan.pixelBlocks *
+              ceilDiv(ceilDiv(plan.inChannels, 2 * kChannelBlock),
+                      kRoundedGroups),
+          std::move(prepared));
   }
   if (!shape.packed)
     prepared = packBefore(call, shape, kernels, std::move(prepared));

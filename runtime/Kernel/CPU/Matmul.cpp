@@ -4,6 +4,7 @@
 
 #include "Check.h"
 #include "Isa.h"
+#include "RoundBefore.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,33 +41,6 @@ private:
   const Function function;
   const FiveArguments arguments;
   const size_t workspace; ///< Which argument it is, if there is one.
-};
-
-/// Rounds the rows of a into the workspace, in front of the product.
-class RoundRows final : public PreparedKernel {
-public:
-  RoundRows(const KernelCall &call, const MatmulPlan &plan,
-            decltype(PairKernels::roundRows) function,
-            std::unique_ptr<PreparedKernel> following)
-      : plan(plan), function(function), workspace(call.inputs.size() + 1),
-        following(std::move(following)) {}
-
-  int64_t tiles() const override {
-    return plan.rowBlocks * ceilDiv(plan.rowBlock, kRoundedRows);
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *two[] = {given[0], given[workspace]};
-    function(plan, two, begin, end);
-  }
-
-  const PreparedKernel *next() const override { return following.get(); }
-
-private:
-  const MatmulPlan plan;
-  const decltype(PairKernels::roundRows) function;
-  const size_t workspace; ///< Which argument it is.
-  const std::unique_ptr<PreparedKernel> following;
 };
 
 /// The dimensions of one operand: all but two of them batches.
@@ -350,8 +324,10 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   }
   prepared = std::make_unique<PreparedMatmul>(call, plan, function);
   if (plan.isRoundedBefore)
-    prepared = std::make_unique<RoundRows>(call, plan, pairTiles->roundRows,
-                                           std::move(prepared));
+    prepared = std::make_unique<RoundBefore<MatmulPlan>>(
+        call, plan, pairTiles->roundRows,
+        plan.rowBlocks * ceilDiv(plan.rowBlock, kRoundedRows),
+        std::move(prepared));
   return Status::ok();
 }
 

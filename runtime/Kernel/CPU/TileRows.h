@@ -148,8 +148,6 @@ private:
   int64_t pitch;      ///< Lines of a row.
   int64_t height;     ///< Rows of a plane.
   int64_t skipped;    ///< Pixels of the first row that are not of the tile.
-  int64_t top;        ///< Row of x that the first row of the first plane is.
-  int64_t left;
   int64_t planes;
   bool isFlat; ///< Rows of pixels lie as those of x: they are one.
   int64_t planeTop[kMostSplitTaps], planeLeft[kMostSplitTaps];
@@ -173,8 +171,6 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
     width = pitch = count;
     height = planes = 1;
     skipped = 0;
-    top = left = 0;
-    planeTop[0] = planeLeft[0] = 0;
     shifts[0] = 0;
     rows = count;
     lines = plan.isRoundedBefore ? plan.blockLines : count;
@@ -191,8 +187,8 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
   if (pitch > kMostTileRows || height > kMostTileRows)
     return; // Windows may reach so far that products would overflow.
   rows = (last / width - firstRow) * pitch + last % width - skipped + 1;
-  top = firstRow * plan.strideH - plan.padTop;
-  left = -plan.padLeft;
+  const int64_t top = firstRow * plan.strideH - plan.padTop;
+  const int64_t left = -plan.padLeft;
   for (int64_t tap = 0; tap < taps; ++tap) {
     const int64_t h = tap / plan.kernelW * plan.dilationH;
     const int64_t w = tap % plan.kernelW * plan.dilationW;
