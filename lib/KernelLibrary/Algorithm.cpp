@@ -24,13 +24,11 @@ static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
     return;
   Match rounded = match;
   setParts(rounded, type, kRounded);
-  const bool isPacked = match.config.get("packed_w") != nullptr;
-  if (isPacked && match.entry == "cpu.conv") {
-    // Terms go by two blocks of channels.
-    auto form = IntegerAttr::get(IntegerType::get(type.getContext(), 64), 2);
-    rounded.config.set("packed_w", form);
-    rounded.packedConfig.set("packed_w", form);
-  }
+  for (NamedAttribute form : match.roundedPackedConfig)
+    if (match.config.get(form.getName())) { // It is packed.
+      rounded.config.set(form.getName(), form.getValue());
+      rounded.packedConfig.set(form.getName(), form.getValue());
+    }
   std::string why;
   if (entry.isSupported(callOf(rounded, type).view(), why))
     match = std::move(rounded);

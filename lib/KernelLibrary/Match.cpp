@@ -127,6 +127,7 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
                      builder.getI64IntegerAttr(conv.getChannelBlock()));
   match.packable = {1};
   match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
+  match.roundedPackedConfig.set("packed_w", builder.getI64IntegerAttr(2));
   if (cast<RankedTensorType>(conv.getX().getType()).getRank() >
       cast<RankedTensorType>(conv.getW().getType()).getRank())
     match.packedForm = "of blocks";

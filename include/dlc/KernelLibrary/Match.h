@@ -35,6 +35,8 @@ struct Match {
   /// constant, and the attributes that then say so.
   llvm::SmallVector<unsigned, 2> packable;
   mlir::NamedAttrList packedConfig;
+  /// In place of those where floats are rounded, if they differ.
+  mlir::NamedAttrList roundedPackedConfig;
   /// What of the types of other operands the packed form depends on.
   std::string packedForm;
   /// Operand whose memory the result may take over.
