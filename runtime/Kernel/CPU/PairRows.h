@@ -22,15 +22,21 @@ namespace {
   return rounded & 0xffff0000u;
 }
 
+#ifdef __AVX512BF16__
+/// The sixteen floats at each of two places, to any multiple of two bytes.
+[[gnu::always_inline]] inline void
+storeRounded(const float *low, const float *high, void *target) {
+  _mm512_storeu_si512(target,
+                      (__m512i)_mm512_cvtne2ps_pbh(load(high), load(low)));
+}
+#endif
+
 /// Rounds `count` floats so.
 inline void roundTerms(const float *source, int64_t count, uint16_t *target) {
 #ifdef __AVX512BF16__
   int64_t i = 0;
-  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const auto both =
-        _mm512_cvtne2ps_pbh(load(source + i + kLanes), load(source + i));
-    store(reinterpret_cast<float *>(target + i), (Vec)both);
-  }
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes)
+    storeRounded(source + i, source + i + kLanes, target + i);
   for (; i + kLanes <= count; i += kLanes)
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(target + i),
                         (__m256i)_mm512_cvtneps_pbh(load(source + i)));
@@ -60,8 +66,7 @@ template <typename Element>
 [[gnu::always_inline]] inline void
 roundTwoRows(const float *source, int64_t stride, Element *target) {
 #ifdef __AVX512BF16__
-  const auto both = _mm512_cvtne2ps_pbh(load(source + stride), load(source));
-  store(reinterpret_cast<float *>(target), (Vec)both);
+  storeRounded(source, source + stride, target);
 #else
   roundTerms(source, kChannelBlock, target);
   roundTerms(source + stride, kChannelBlock, target + kChannelBlock);

@@ -39,8 +39,7 @@ constexpr int64_t kNoShift = 0;
 [[gnu::always_inline]] inline void
 roundLine(const float *low, const float *high, uint16_t *target) {
 #ifdef __AVX512BF16__
-  const auto both = _mm512_cvtne2ps_pbh(load(high), load(low));
-  store(reinterpret_cast<float *>(target), (Vec)both);
+  storeRounded(low, high, target);
 #else
   roundTerms(low, kChannelBlock, target);
   roundTerms(high, kChannelBlock, target + kChannelBlock);
