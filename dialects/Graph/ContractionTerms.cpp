@@ -42,14 +42,18 @@ std::optional<SmallVector<int64_t>> MatmulOp::getFoldedExtents() {
   return SmallVector<int64_t>{shapeOf(getA()).back()};
 }
 
-/// All rows of `a` meet one matrix, unless there are several.
-std::optional<FactorDims> MatmulOp::getFactorDims() {
-  auto rank = static_cast<unsigned>(shapeOf(getY()).size());
+/// All rows of a product `y` meet one matrix `b`, unless there are several.
+static FactorDims factorDimsOf(Value y, Value b) {
+  auto rank = static_cast<unsigned>(shapeOf(y).size());
   FactorDims dims{{rank - 2}, {rank - 1}};
-  if (llvm::all_of(shapeOf(getB()).drop_back(2),
+  if (llvm::all_of(shapeOf(b).drop_back(2),
                    [](int64_t extent) { return extent == 1; }))
     dims.rows = llvm::to_vector(llvm::seq(rank - 1));
   return dims;
+}
+
+std::optional<FactorDims> MatmulOp::getFactorDims() {
+  return factorDimsOf(getY(), getB());
 }
 
 /// They have no sums of their own: decompose() makes them f32.
@@ -79,6 +83,51 @@ FailureOr<SmallVector<Value>> MatmulOp::decompose(OpBuilder &builder) {
   Value y =
       chain.make<MatmulOp>(chain.cast(getA(), wide), chain.cast(getB(), wide));
   return SmallVector<Value>{chain.cast(y, element)};
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products of small integers
+//===----------------------------------------------------------------------===//
+
+TypedAttr IntegerMatmulOp::getIdentity() {
+  return numberOf(getElementTypeOrSelf(getY().getType()), 0);
+}
+
+Value IntegerMatmulOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                                 Value b) {
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+std::optional<SmallVector<int64_t>> IntegerMatmulOp::getFoldedExtents() {
+  return SmallVector<int64_t>{shapeOf(getA()).back()};
+}
+
+std::optional<FactorDims> IntegerMatmulOp::getFactorDims() {
+  return factorDimsOf(getY(), getB());
+}
+
+/// `factor` - `zeroPoint` in i32; null where either is.
+static Value readCentered(ElementReader &reader, Value factor, Value zeroPoint,
+                          ArrayRef<Index> position) {
+  Type narrow = getElementTypeOrSelf(factor.getType());
+  ElementBuilder f(reader.getBuilder(), reader.getLoc());
+  auto read = [&](Value tensor) {
+    Value x = reader.read(tensor, reader.broadcast(position, shapeOf(tensor)));
+    return x ? f.convert(x, narrow, reader.getBuilder().getI32Type()) : Value();
+  };
+  Value x = read(factor), zero = read(zeroPoint);
+  return x && zero ? f.make<arith::SubIOp>(x, zero) : Value();
+}
+
+Value IntegerMatmulOp::buildTermAt(ElementReader &reader,
+                                   ArrayRef<Index> position,
+                                   ArrayRef<Index> folded) {
+  SmallVector<Index> a(position), b(position);
+  a.back() = folded[0];
+  b[b.size() - 2] = folded[0];
+  return multiply(reader.getBuilder().getI32Type(), reader,
+                  readCentered(reader, getA(), getAZeroPoint(), a),
+                  readCentered(reader, getB(), getBZeroPoint(), b));
 }
 
 //===----------------------------------------------------------------------===//

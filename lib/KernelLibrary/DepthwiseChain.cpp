@@ -41,7 +41,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 static bool isDepthwise(graph::ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return w.size() == 4 && w[1] == 1 && w[0] > 1 && conv.getGroup() == w[0];
+  return w.size() == 4 && w[1] == 1 && w[0] > 1 &&
+         static_cast<int64_t>(conv.getGroup()) == w[0];
 }
 
 static bool isPointwise(graph::ConvOp conv) {

@@ -54,6 +54,7 @@ private:
   bool anchorTurned(graph::ConvOp conv);
   bool anchorWeightGradient(graph::ConvWeightGradientOp gradient);
   bool anchorMatmul(graph::MatmulOp matmul);
+  bool anchorIntegerMatmul(graph::IntegerMatmulOp matmul);
   bool anchorRecurrent(Operation *layer);
   /// Takes the transposes in front of a product, or of weights that a GPU's
   /// library takes as they were, from `group`.
@@ -192,6 +193,14 @@ bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
   return true;
 }
 
+bool Matcher::anchorIntegerMatmul(graph::IntegerMatmulOp matmul) {
+  match.entry = "cpu.integer_matmul";
+  match.operands = llvm::to_vector(matmul->getOperands());
+  match.packable = {1};
+  match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
+  return true;
+}
+
 bool Matcher::anchorRecurrent(Operation *layer) {
   match.entry = "cpu.recurrent";
   match.note = "library kernel for a recurrent layer";
@@ -260,6 +269,8 @@ bool Matcher::anchor(Operation *op) {
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return anchorMatmul(matmul);
   hasEpilogue = false;
+  if (auto matmul = dyn_cast<graph::IntegerMatmulOp>(op))
+    return anchorIntegerMatmul(matmul);
   if (isa<graph::RnnOp, graph::GruOp, graph::LstmOp>(op))
     return anchorRecurrent(op);
   if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op))

@@ -63,10 +63,14 @@ static void addVerifier(OpPassManager &manager, graph::VerifiedPhase phase) {
   manager.nest<func::FuncOp>().addPass(graph::createVerifyPass({phase}));
 }
 
-static void addGraphPhase(OpPassManager &manager) {
+/// With `isOfHost` alone there are integers in the place of floats: other
+/// devices have faster products of these, and gradients are of these.
+static void addGraphPhase(OpPassManager &manager, bool isOfHost) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createInferTypesPass());
   function.addPass(createCanonicalizerPass());
+  if (isOfHost)
+    function.addPass(graph::createMultiplyIntegersPass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createAlterLayoutPass());
   function.addPass(graph::createFoldConstantsPass());
@@ -149,7 +153,7 @@ static void addGradient(OpPassManager &manager,
   pass.wrt.assign(options.wrt.begin(), options.wrt.end());
   pass.add.assign(options.add.begin(), options.add.end());
   manager.nest<func::FuncOp>().addPass(graph::createGradientPass(pass));
-  addGraphPhase(manager);
+  addGraphPhase(manager, /*isOfHost=*/false);
 }
 
 /// Values as large as the largest that a kernel with repetitions may touch: all
@@ -198,6 +202,7 @@ void dlc::pipeline::addFusion(OpPassManager &manager,
 
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
                              const PipelineOptions &options) {
+  const bool isOfHost = !options.gradient && options.offload.empty();
   switch (phase) {
   case Phase::Codegen:
   case Phase::Artifact:
@@ -205,9 +210,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
   case Phase::Import:
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
-    addGraphPhase(manager);
+    addGraphPhase(manager, isOfHost);
     // Of weights once for all sizes. A GPU computes short floats of known ones.
-    if (!options.gradient && options.offload.empty()) {
+    if (isOfHost) {
       OpPassManager &function = manager.nest<func::FuncOp>();
       function.addPass(graph::createWidenShortFloatsPass());
       function.addPass(graph::createFoldConstantsPass());
@@ -218,7 +223,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       shapes.byRows = !options.batches || !options.batches->empty();
       shapes.extents.assign(options.extents.begin(), options.extents.end());
       manager.addPass(graph::createSpecializeShapesPass(shapes));
-      addGraphPhase(manager);
+      addGraphPhase(manager, isOfHost);
     }
     if (!options.gradient && (!options.batches || !options.batches->empty())) {
       // Weights have been folded once for all sizes.
@@ -226,7 +231,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       if (options.batches)
         batch.sizes.assign(options.batches->begin(), options.batches->end());
       manager.addPass(graph::createSpecializeBatchPass(batch));
-      addGraphPhase(manager);
+      addGraphPhase(manager, isOfHost);
     }
     if (options.gradient) {
       // The way back stays where the way there is. Where the rest goes decides

@@ -35,6 +35,34 @@ static void makeMatmul(Generator &g) {
     g.make(g.oneOf<StringRef>({"relu", "gelu", "tanh"}), {y});
 }
 
+static Type byteOf(Generator &g) {
+  return g.chance(50) ? Type(g.b.getI8Type())
+                      : Type(g.b.getIntegerType(8, false));
+}
+
+/// Of integers, or of what they stand for.
+static void makeByteProduct(Generator &g) {
+  const int64_t rows = g.extent(), depth = g.oneOf<int64_t>({1, 4, 17, 64}),
+                columns = g.oneOf<int64_t>({1, 3, 16, 17});
+  Type left = byteOf(g), right = byteOf(g);
+  Value a = g.fresh({2, rows, depth}, left, 0, 9);
+  Value b = g.fresh({depth, columns}, right, 0, 9);
+  Generator::Shape ofB;
+  if (g.chance(50))
+    ofB.push_back(columns);
+  Value zeroA = g.fresh({}, left, 0, 3), zeroB = g.fresh(ofB, right, 0, 3);
+  if (g.chance(50)) {
+    g.make("integer_matmul", {a, b, zeroA, zeroB});
+    return;
+  }
+  Value scaleA = g.fresh({}, g.b.getF32Type(), 0.25, 0.5);
+  Value scaleB = g.fresh(ofB, g.b.getF32Type(), 0.25, 0.5);
+  Value x = g.makeOne("dequantize_linear", {a, scaleA, zeroA});
+  Value w = g.makeOne("dequantize_linear", {b, scaleB, zeroB});
+  if (x && w)
+    g.make("matmul", {x, w});
+}
+
 /// A value of N, C, D1..Dn of floats; made if there is none.
 static Value pickImage(Generator &g, int64_t minRank = 3, int64_t maxRank = 5) {
   Value x = g.pick([&](RankedTensorType type) {
@@ -309,9 +337,9 @@ static void makeRecurrent(Generator &g) {
 
 ArrayRef<WeightedMaker> dlc::test::contractionMakers() {
   static constexpr WeightedMaker makers[] = {
-      {9, makeMatmul},        {9, makeConv},       {3, makeBlockedConv},
-      {3, makeConvTranspose}, {1, makeDeformConv}, {2, makeEinsum},
+      {9, makeMatmul},        {9, makeConv},        {3, makeBlockedConv},
+      {3, makeConvTranspose}, {1, makeDeformConv},  {2, makeEinsum},
       {4, makeNorm},          {3, makeChannelNorm}, {2, makeAttention},
-      {3, makeStandardized},  {2, makeRecurrent}};
+      {3, makeStandardized},  {2, makeRecurrent},   {2, makeByteProduct}};
   return makers;
 }

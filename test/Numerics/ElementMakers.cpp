@@ -119,6 +119,9 @@ static void makeCast(Generator &g) {
                                  b.getF16Type(), b.getBF16Type(),
                                  b.getI32Type(), b.getI64Type(), b.getI8Type(),
                                  b.getI1Type(), b.getIntegerType(8, false)});
+  // A sum that cancels is zero, or all but: true and false are as far apart.
+  if (to.isInteger(1) && isa<FloatType>(g.typeOf(x).getElementType()))
+    x = g.fresh({g.extent()}, g.typeOf(x).getElementType());
   g.make("cast", {x}, {g.type("to", to)});
 }
 

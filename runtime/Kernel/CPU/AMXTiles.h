@@ -74,6 +74,18 @@ public:
     if constexpr (a == 1 && b == 1)
       _tile_dpbf16ps(3, 5, 7);
   }
+#ifdef __AMX_INT8__
+  template <int a, int b> [[gnu::always_inline]] void multiplyBytes() {
+    if constexpr (a == 0 && b == 0)
+      _tile_dpbusd(0, 4, 6);
+    if constexpr (a == 0 && b == 1)
+      _tile_dpbusd(1, 4, 7);
+    if constexpr (a == 1 && b == 0)
+      _tile_dpbusd(2, 5, 6);
+    if constexpr (a == 1 && b == 1)
+      _tile_dpbusd(3, 5, 7);
+  }
+#endif
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "Conv.h"
 #include "DepthwiseChain.h"
 #include "Gradients.h"
+#include "IntegerMatmul.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
 #include "Recurrent.h"
@@ -86,6 +87,7 @@ static constexpr float kRoundedBound = 0x1.01p-7f + kSumBound;
 static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
 static constexpr std::string_view products[] = {"matmul"};
+static constexpr std::string_view integerProducts[] = {"integer_matmul"};
 static constexpr std::string_view convolutions[] = {"conv"};
 static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
 
@@ -107,6 +109,15 @@ static constexpr LibraryEntry entries[] = {
      .paysInParts = paysInPartsOf<matmulPaysInParts>,
      .cost = costOf<matmulCost>,
      .operations = products,
+     .fromOperation = matmulFromOperation},
+    {.name = "cpu.integer_matmul",
+     .prepare = prepareBest<prepareIntegerMatmul, packedIntegerMatmulBytes, 1>,
+     .packedBytes = packedBytesOf<packedIntegerMatmulBytes>,
+     .pack = packOf<packIntegerMatmul>,
+     .isSupported = isSupportedOf<isIntegerMatmulSupported>,
+     .workspaceBytes = workspaceBytesOf<integerMatmulWorkspaceBytes>,
+     .cost = costOf<integerMatmulCost>,
+     .operations = integerProducts,
      .fromOperation = matmulFromOperation},
     {.name = "cpu.conv",
      .prepare = prepareBest<prepareConv, packedConvBytes, 1>,

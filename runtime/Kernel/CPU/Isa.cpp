@@ -17,6 +17,8 @@ std::string_view cpu::nameOf(Isa isa) {
     return "avx2";
   case Isa::AVX512:
     return "avx512";
+  case Isa::AVX512VNNI:
+    return "avx512-vnni";
   case Isa::AVX512BF16:
     return "avx512-bf16";
   case Isa::AMX:
@@ -40,6 +42,10 @@ static bool hasAvx512() {
          __builtin_cpu_supports("avx512vl");
 }
 
+static bool hasAvx512Vnni() {
+  return hasAvx512() && __builtin_cpu_supports("avx512vnni");
+}
+
 static bool hasAvx512Bf16() {
   return hasAvx512() && __builtin_cpu_supports("avx512bf16");
 }
@@ -59,6 +65,13 @@ static bool hasAmx() {
   static const bool has = detectAmx();
   return has;
 }
+
+/// Beside the tiles of bfloat16.
+static bool hasAmxInt8() {
+  static const bool has = hasAmx() && canRun(Isa::AVX512VNNI) &&
+                          CPUFeatures::ofHost().has(CPUFeature::AMXINT8);
+  return has;
+}
 #endif
 
 bool cpu::canRun(Isa isa) {
@@ -71,6 +84,8 @@ bool cpu::canRun(Isa isa) {
     return hasAvx2();
   case Isa::AVX512:
     return hasAvx512();
+  case Isa::AVX512VNNI:
+    return hasAvx512Vnni();
   case Isa::AVX512BF16:
     return hasAvx512Bf16();
   case Isa::AMX:
@@ -84,6 +99,7 @@ bool cpu::canRun(Isa isa) {
 /// The set whose vectors `isa` has.
 static Isa vectorsOf(Isa isa) {
   switch (isa) {
+  case Isa::AVX512VNNI:
   case Isa::AVX512BF16:
   case Isa::AMX:
     return Isa::AVX512;
@@ -166,6 +182,35 @@ Status cpu::findPairTiles(Isa isa, const PairKernels *&kernels) {
   return Status::ok();
 }
 
+Status cpu::findKernels(Isa isa, const IntegerKernels *&kernels) {
+  static constexpr const IntegerKernels *tables[] = {
+      &baselineIntegers,
+#ifdef DLC_KERNELS_X86
+      &avx2Integers,
+      &avx512Integers,
+#endif
+  };
+  DLC_RETURN_IF_ERROR(chooseKernels(isa, tables, kernels));
+#ifdef DLC_KERNELS_X86
+  if (vectorsOf(isa) == Isa::AVX512 && isa != Isa::AVX512 &&
+      canRun(Isa::AVX512VNNI))
+    kernels = &vnniIntegers;
+#endif
+  return Status::ok();
+}
+
+Status cpu::findIntegerTiles(Isa isa, const IntegerKernels *&kernels) {
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  kernels = nullptr;
+  if (isa == Isa::AMXModel)
+    kernels = &modelIntegers;
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AMX && hasAmxInt8())
+    kernels = &amxIntegers;
+#endif
+  return Status::ok();
+}
+
 Status cpu::findKernels(Isa isa, const SplitKernels *&kernels) {
   const KernelSet *plain = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, plain));
@@ -181,7 +226,8 @@ Status cpu::findKernels(Isa isa, const SplitKernels *&kernels) {
 
 static Isa detectBest() {
 #ifdef DLC_KERNELS_X86
-  for (Isa isa : {Isa::AMX, Isa::AVX512BF16, Isa::AVX512, Isa::AVX2})
+  for (Isa isa :
+       {Isa::AMX, Isa::AVX512BF16, Isa::AVX512VNNI, Isa::AVX512, Isa::AVX2})
     if (canRun(isa) && (isa != Isa::AVX512BF16 || isBf16Fast()))
       return isa;
 #endif

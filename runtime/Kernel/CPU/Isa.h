@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_ISA_H
 
 #include "AttentionSet.h"
+#include "IntegerSet.h"
 #include "KernelSet.h"
 #include "RecurrentSet.h"
 
@@ -21,6 +22,9 @@ Status findKernels(Isa isa, const RecurrentKernels *&kernels);
 Status findKernels(Isa isa, const PairKernels *&kernels);
 /// Those on tiles. Null where the set has none.
 Status findPairTiles(Isa isa, const PairKernels *&kernels);
+Status findKernels(Isa isa, const IntegerKernels *&kernels);
+/// Those on tiles. Null where the set has none.
+Status findIntegerTiles(Isa isa, const IntegerKernels *&kernels);
 /// Null where the set has none.
 Status findKernels(Isa isa, const SplitKernels *&kernels);
 

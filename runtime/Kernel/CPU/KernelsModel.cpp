@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels on tiles of bfloat16 with tiles in software, for any machine.
+// The kernels on tiles with tiles in software, for any machine.
 
 #define DLC_VECTOR_BYTES 16
 #include "KernelSet.h"
@@ -9,6 +9,7 @@
 static constexpr const dlc::rt::cpu::KernelSet &kPlainKernels =
     dlc::rt::cpu::baselineKernels;
 
+#include "IntegerByteTiles.h"
 #include "PairTiles.h"
 #include "SplitKernels.h"
 
@@ -16,3 +17,5 @@ constinit const dlc::rt::cpu::SplitKernels dlc::rt::cpu::modelSplitKernels =
     dlc::rt::cpu::thisSplitKernels;
 constinit const dlc::rt::cpu::PairKernels dlc::rt::cpu::modelPairTiles =
     dlc::rt::cpu::thisPairTiles;
+constinit const dlc::rt::cpu::IntegerKernels dlc::rt::cpu::modelIntegers =
+    dlc::rt::cpu::thisByteTiles;

@@ -82,11 +82,10 @@ static int64_t packedElements(const MatmulPlan &plan) {
 /// Batch dimensions, broadcast, and the steps of a and b along them.
 static Status planBatches(const KernelCall &call, const MatrixShape &a,
                           const MatrixShape &b, const MatrixShape &c,
-                          MatmulPlan &plan) {
+                          int64_t bElements, MatmulPlan &plan) {
   const int64_t rank = std::max(a.batchRank, b.batchRank);
   if (c.batchRank != rank)
     return shapeError(call, "batch dimensions that broadcast");
-  const int64_t bElements = plan.packedB ? packedElements(plan) : b.elements();
   int64_t aStep = a.elements(), bStep = bElements;
   plan.batch = 1;
   plan.batchRank = static_cast<int>(rank);
@@ -105,8 +104,7 @@ static Status planBatches(const KernelCall &call, const MatrixShape &a,
   return Status::ok();
 }
 
-/// When all batches share one b and a is one tall matrix, so is the product.
-static void foldBatches(MatmulPlan &plan) {
+void cpu::foldBatches(MatmulPlan &plan) {
   if (plan.transposedA || plan.batch == 0)
     return;
   int64_t step = plan.m * plan.k;
@@ -203,6 +201,25 @@ static void planPairGrid(MatmulPlan &plan) {
   plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
 }
 
+Status cpu::planProduct(const KernelCall &call,
+                        int64_t (*packedElements)(const MatmulPlan &),
+                        MatmulPlan &plan) {
+  const MatrixShape a(call.inputs[0], plan.transposedA);
+  const MatrixShape b(call.inputs[1], plan.transposedB);
+  const MatrixShape c(call.outputs[0], false);
+  if (a.columns != b.rows)
+    return shapeError(call, "equal inner dimensions");
+  if (c.rows != a.rows || c.columns != b.columns)
+    return shapeError(call, "an output of M rows and N columns");
+  plan.m = a.rows;
+  plan.n = b.columns;
+  plan.k = a.columns;
+  plan.lda = a.stride;
+  plan.ldb = b.stride;
+  return planBatches(call, a, b, c,
+                     plan.packedB ? packedElements(plan) : b.elements(), plan);
+}
+
 static Status readPacked(const Attributes &attributes, MatmulPlan &plan) {
   static constexpr int64_t widths[] = {0, kPanelWidth, kPackedColumns};
   const int64_t form = attributes.getInt("packed_b", 0);
@@ -238,19 +255,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(readParts(call.attributes, plan.bf16Parts));
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   DLC_RETURN_IF_ERROR(checkRounded(plan));
-  const MatrixShape a(call.inputs[0], plan.transposedA);
-  const MatrixShape b(call.inputs[1], plan.transposedB);
-  const MatrixShape c(call.outputs[0], false);
-  if (a.columns != b.rows)
-    return shapeError(call, "equal inner dimensions");
-  if (c.rows != a.rows || c.columns != b.columns)
-    return shapeError(call, "an output of M rows and N columns");
-  plan.m = a.rows;
-  plan.n = b.columns;
-  plan.k = a.columns;
-  plan.lda = a.stride;
-  plan.ldb = b.stride;
-  DLC_RETURN_IF_ERROR(planBatches(call, a, b, c, plan));
+  DLC_RETURN_IF_ERROR(planProduct(call, packedElements, plan));
   DLC_RETURN_IF_ERROR(checkBiasAndResidual(call, plan.n));
   finishMatmulPlan(plan);
   return Status::ok();

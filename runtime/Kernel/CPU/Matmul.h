@@ -23,6 +23,15 @@ size_t matmulWorkspaceBytes(const KernelCall &call);
 bool matmulPaysInParts(const KernelCall &call);
 KernelCost matmulCost(const KernelCall &call);
 
+/// The sizes of a product whose operands have static shapes of rank 2 at least,
+/// and its batches: `packedElements` is how far apart matrices of a packed b
+/// are. The plan says which operands are transposed or packed.
+Status planProduct(const KernelCall &call,
+                   int64_t (*packedElements)(const MatmulPlan &),
+                   MatmulPlan &plan);
+/// When all batches share one b and a is one tall matrix, so is the product.
+void foldBatches(MatmulPlan &plan);
+
 /// Chooses the grid of a plan whose sizes and steps are known, and makes one
 /// matrix of batches where that is the same product.
 void finishMatmulPlan(MatmulPlan &plan);

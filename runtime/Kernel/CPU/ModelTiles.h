@@ -12,7 +12,7 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Eight registers of rows of 64 bytes: 0 to 3 hold sums of floats, the four
+/// Eight registers of rows of 64 bytes: 0 to 3 hold sums, the four
 /// products of a tile of a, in 4 and 5, and one of b, in 6 and 7. Those of b
 /// have sixteen rows, the others as many as the object is made with. Elements
 /// of a and b are pairs of bfloat16, of terms of one row or one column.
@@ -56,6 +56,23 @@ public:
         sums[column] = bitsOf(floatOf(bitsOf(sum), ~0u));
       }
     }
+  }
+
+  /// The same of sums of integers, and elements that are four bytes: those of a
+  /// have no sign.
+  template <int a, int b> void multiplyBytes() {
+    for (int row = 0; row < rows; ++row)
+      for (int column = 0; column < 16; ++column) {
+        uint32_t &sum = tiles[2 * a + b][row][column];
+        for (int term = 0; term < 64; ++term) {
+          const int shift = term % 4 * 8;
+          const auto left =
+              static_cast<uint8_t>(tiles[4 + a][row][term / 4] >> shift);
+          const auto right =
+              static_cast<int8_t>(tiles[6 + b][term / 4][column] >> shift);
+          sum += static_cast<uint32_t>(left * right);
+        }
+      }
   }
 
 private:

@@ -98,3 +98,35 @@ func.func @conv_weight_gradient_c4(%x: tensor<1x4x8xf32>, %g: tensor<1x2x8xf32>)
   %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>, strides = array<i64: 1, 1>} : (tensor<1x4x8xf32>, tensor<1x2x8xf32>) -> tensor<2x4x3xf32>
   return
 }
+
+// -----
+
+func.func @integer_matmul_c1(%a: tensor<2x3xi16>, %b: tensor<3x5xi8>, %za: tensor<i16>, %zb: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_matmul' op operand 0: expected i8 or u8, got i16}}
+  %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x3xi16>, tensor<3x5xi8>, tensor<i16>, tensor<i8>) -> tensor<2x5xi32>
+  return
+}
+
+// -----
+
+func.func @integer_matmul_c1_zero_point(%a: tensor<2x3xui8>, %b: tensor<3x5xi8>, %za: tensor<i8>, %zb: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_matmul' op operand 2: expected u8 as operand 0, got i8}}
+  %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x3xui8>, tensor<3x5xi8>, tensor<i8>, tensor<i8>) -> tensor<2x5xi32>
+  return
+}
+
+// -----
+
+func.func @integer_matmul_c2(%a: tensor<2x3xui8>, %b: tensor<4x5xi8>, %za: tensor<ui8>, %zb: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_matmul' op operand 1: expected 3 rows, got 4}}
+  %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x3xui8>, tensor<4x5xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x5xi32>
+  return
+}
+
+// -----
+
+func.func @integer_matmul_c3(%a: tensor<2x3xui8>, %b: tensor<3x5xi8>, %za: tensor<4x1x1xui8>, %zb: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_matmul' op operand 2: expected a shape that broadcasts to that of 2x3xu8, got 4x1x1xu8}}
+  %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x3xui8>, tensor<3x5xi8>, tensor<4x1x1xui8>, tensor<i8>) -> tensor<2x5xi32>
+  return
+}

@@ -34,6 +34,31 @@ def MatmulOp : Graph_Op<"matmul", "Anchor", [
   let results = (outs Graph_NumberTensor:$y);
 }
 
+def IntegerMatmulOp : Graph_Op<"integer_matmul", "Anchor", [
+    Graph_Contraction]> {
+  let summary = "Matrix product of small integers";
+  let description = [{
+    The sums of `(a - a_zero_point) * (b - b_zero_point)` over the last
+    dimension of `a` and the last but one of `b`, in i32, where they wrap
+    around; leading dimensions broadcast as those of `graph.matmul`. It has no
+    gradient: integers have none.
+
+    Constraints:
+    - (integer_matmul_c1) `a` and `b` are tensors of i8 or ui8, not always the
+      same; a zero point has the type of its factor; `y` is a tensor of i32.
+    - (integer_matmul_c2) `a` and `b` fit together as those of `graph.matmul`.
+    - (integer_matmul_c3) a zero point broadcasts to the shape of its factor.
+
+    ```mlir
+    %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x8x16xui8>, tensor<16x4xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<2x8x4xi32>
+    ```
+  }];
+  let arguments = (ins Graph_IntTensor:$a, Graph_IntTensor:$b,
+                       Graph_IntTensor:$a_zero_point,
+                       Graph_IntTensor:$b_zero_point);
+  let results = (outs Graph_IntTensor:$y);
+}
+
 def ConvOp : Graph_Op<"conv", "Anchor", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,

@@ -187,6 +187,35 @@ def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def MultiplyIntegersPass
+    : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
+  let summary = "Multiply what was quantised before its scale";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`), weights that are not folded
+    yet; that nobody asks for gradients, which integers have none of.
+    Ensures: a product on the host of two factors of 8 bits that were
+    dequantized to f32, as those of files in QDQ form, with one scale each or, of
+    the second one, one for each column, is one of integers, times both scales.
+    Sums are exact, where those of floats are rounded. Others stay: a column of
+    more than 2^15 terms, of which sums might wrap around, a factor in blocks,
+    and what other devices compute, whose libraries have faster products of
+    floats.
+    Cost: linear in the operations.
+
+    ```mlir
+    %x = graph.dequantize_linear %a, %s, %z : (tensor<8x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<8x16xf32>
+    %w = graph.dequantize_linear %b, %t, %u : (tensor<16x4xi8>, tensor<4xf32>, tensor<4xi8>) -> tensor<16x4xf32>
+    %y = graph.matmul %x, %w : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    ->
+    %0 = graph.integer_matmul %a, %b, %z, %u : (tensor<8x16xui8>, tensor<16x4xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<8x4xi32>
+    %1 = graph.mul %s, %t : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+    %2 = graph.cast %0 {to = f32} : (tensor<8x4xi32>) -> tensor<8x4xf32>
+    %y = graph.mul %2, %1 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def WidenShortFloatsPass
     : Pass<"graph-widen-short-floats", "::mlir::func::FuncOp"> {
   let summary = "Compute in f32 what has no fast kernel of f16 or bf16";

@@ -49,6 +49,19 @@ static void writeConvInteger(NodeContext &n) {
   n.result("Add", {sums, n.node("Unsqueeze", {n.in(2), n.ints(axes)})});
 }
 
+/// An extent of operand `index`, the last one for 1, if it has so many.
+static int64_t extentFromEnd(NodeContext &n, unsigned index, size_t fromEnd) {
+  auto shape =
+      llvm::cast<mlir::RankedTensorType>(n.value(index).getType()).getShape();
+  return fromEnd <= shape.size() ? shape[shape.size() - fromEnd] : 1;
+}
+
+static void writeIntegerMatmul(NodeContext &n) {
+  if (extentFromEnd(n, 2, 1) != 1 || extentFromEnd(n, 3, 2) != 1)
+    return n.unsupported("zero points that differ within a sum");
+  n.result("MatMulInteger", n.inputs());
+}
+
 static void writeConv(NodeContext &n) {
   if (n.getInt("channel_block", 0) != 0 || n.rankOf(0) != n.rankOf(1))
     return n.unsupported("channels in blocks");
@@ -98,6 +111,7 @@ static constexpr Row rows[] = {
     {"conv_transpose", "ConvTranspose", 17, writeConvTranspose},
     {"deform_conv", "DeformConv", 19},
     {"einsum", "Einsum"},
+    {"integer_matmul", "MatMulInteger", 10, writeIntegerMatmul},
     {"matmul", "MatMul"},
 };
 

@@ -80,13 +80,6 @@ static void importDynamicQuantizeLinear(NodeContext &n) {
 
 //===-- Products ----------------------------------------------------------===//
 
-/// x - zero as i32.
-static Value centered(NodeContext &n, Value x, Value zero) {
-  Type i32 = n.b.elementType(DLC_I32);
-  Value wide = n.b.cast(x, i32);
-  return zero ? n.b.sub(wide, n.b.cast(zero, i32)) : wide;
-}
-
 /// A parameter per row of the left factor: a column.
 static Value perRow(NodeContext &n, Value parameter, Value matrix) {
   bool isVector = GraphBuilder::rankOf(parameter) == 1 &&
@@ -95,23 +88,34 @@ static Value perRow(NodeContext &n, Value parameter, Value matrix) {
                                         : parameter;
 }
 
-/// The product of two integer tensors of any rank.
-static Value product(NodeContext &n, Value a, Value b) {
-  bool vectorA = n.rank(a) == 1, vectorB = n.rank(b) == 1;
-  Value left = vectorA ? n.b.unsqueeze(a, {0}) : a;
-  Value right = vectorB ? n.b.unsqueeze(b, {1}) : b;
+namespace {
+/// A factor of a product, of any rank, and its zero point; null for 0.
+struct Factor {
+  Value value, zero;
+};
+} // namespace
+
+static Value product(NodeContext &n, Factor a, Factor b) {
   Ints extra;
-  if (vectorA)
+  if (n.rank(a.value) == 1) {
+    a.value = n.b.unsqueeze(a.value, {0});
     extra.push_back(-2);
-  if (vectorB)
+  }
+  if (n.rank(b.value) == 1) {
+    b.value = n.b.unsqueeze(b.value, {1});
     extra.push_back(-1);
-  return n.b.squeeze(n.b.op("matmul", {left, right}), extra);
+  }
+  for (Factor *factor : {&a, &b})
+    if (!factor->zero)
+      factor->zero = n.b.scalarLike(factor->value, 0);
+  return n.b.squeeze(
+      n.b.op("integer_matmul", {a.value, b.value, a.zero, b.zero}), extra);
 }
 
 static void importMatMulInteger(NodeContext &n) {
-  Value a = n.in(0), b = n.in(1);
-  Value zeroA = n.has(2) ? perRow(n, n.in(2), a) : Value();
-  n.set(0, product(n, centered(n, a, zeroA), centered(n, b, n.in(3))));
+  Value a = n.in(0);
+  n.set(0, product(n, {a, n.has(2) ? perRow(n, n.in(2), a) : Value()},
+                   {n.in(1), n.in(3)}));
 }
 
 /// Rounds accumulators to the type of the zero point. `scale` broadcasts with
@@ -125,12 +129,11 @@ static Value requantize(NodeContext &n, Value accumulator, Value scale,
 }
 
 static void importQLinearMatMul(NodeContext &n) {
-  Value a = n.in(0), b = n.in(3);
-  Value x = centered(n, a, perRow(n, n.in(2), a));
-  Value y = centered(n, b, n.in(5));
+  Value a = n.in(0);
+  Value sums = product(n, {a, perRow(n, n.in(2), a)}, {n.in(3), n.in(5)});
   auto asFloat = [&](Value value) { return n.b.cast(value, n.b.f32()); };
   Value scale = n.b.mul(perRow(n, asFloat(n.in(1)), a), asFloat(n.in(4)));
-  n.set(0, requantize(n, product(n, x, y), scale, n.in(6), n.in(7)));
+  n.set(0, requantize(n, sums, scale, n.in(6), n.in(7)));
 }
 
 //===-- Convolutions ------------------------------------------------------===//
@@ -143,6 +146,13 @@ static Value perChannel(NodeContext &n, Value parameter, int64_t axis,
       GraphBuilder::dimOf(parameter, 0) == 1)
     return parameter ? asScalar(n, parameter) : parameter;
   return n.b.unsqueeze(parameter, firstInts(rank - axis, 1));
+}
+
+/// x - zero as i32.
+static Value centered(NodeContext &n, Value x, Value zero) {
+  Type i32 = n.b.elementType(DLC_I32);
+  Value wide = n.b.cast(x, i32);
+  return zero ? n.b.sub(wide, n.b.cast(zero, i32)) : wide;
 }
 
 static Value convolve(NodeContext &n, Value x, Value w, Value bias) {

@@ -190,3 +190,39 @@ func.func @layers(%x: tensor<5x2x3xf32>, %lengths: tensor<2xi32>, %r: tensor<1x1
   %z, %i = kernel.call @gru(%x, %v, %r, %none) : (tensor<5x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
   return %y, %c, %z : tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<5x1x2x4xf32>
 }
+
+// Of products of integers the second factor is packed, too, while running where
+// it is no constant.
+// CHECK: kernel.library @integers "cpu.integer_matmul" {packed_b = 1 : i64, packed_shape = array<i64: 30, 20>} note
+// CHECK-SAME: (tensor<2x30xui8>, tensor<544xf32>, tensor<ui8>, tensor<20xi8>) -> tensor<2x20xi32>
+kernel.func @integers(%a: tensor<2x30xui8>, %b: tensor<30x20xi8> {kernel.constant}, %za: tensor<ui8>, %zb: tensor<20xi8>) -> tensor<2x20xi32> {
+  %0 = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<20xi8>) -> tensor<2x20xi32>
+  kernel.return %0 : tensor<2x20xi32>
+}
+
+// CHECK: kernel.library @variable_integers "cpu.integer_matmul" {} workspace(2176)
+kernel.func @variable_integers(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor<ui8>, %zb: tensor<i8>) -> tensor<2x20xi32> {
+  %0 = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x20xi32>
+  kernel.return %0 : tensor<2x20xi32>
+}
+
+// A zero point for each row is none that the library has.
+// CHECK: kernel.func @integers_of_rows
+// WHY: integers_of_rows is generated: cpu.integer_matmul: expected a zero point of a of 1 element, got 2x1xu8
+kernel.func @integers_of_rows(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor<2x1xui8>, %zb: tensor<i8>) -> tensor<2x20xi32> {
+  %0 = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<2x1xui8>, tensor<i8>) -> tensor<2x20xi32>
+  kernel.return %0 : tensor<2x20xi32>
+}
+
+// CHECK-LABEL: func.func @byte_products
+func.func @byte_products(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor<ui8>, %zb: tensor<i8>) -> tensor<2x20xi32> {
+  // CHECK: %[[B:.*]] = graph.constant dense_resource<{{.*}}> : tensor<544xf32>
+  // CHECK: %[[X:.*]] = kernel.call @variable_integers(%arg0, %arg1, %arg2, %arg3)
+  // CHECK: kernel.call @integers(%{{.*}}, %[[B]], %arg2, %{{.*}})
+  %0 = kernel.call @variable_integers(%a, %b, %za, %zb) : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x20xi32>
+  %w = graph.constant dense<3> : tensor<30x20xi8>
+  %z = graph.constant dense<1> : tensor<20xi8>
+  %1 = kernel.call @integers(%a, %w, %za, %z) : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<20xi8>) -> tensor<2x20xi32>
+  %2 = graph.add %0, %1 : tensor<2x20xi32>
+  return %2 : tensor<2x20xi32>
+}

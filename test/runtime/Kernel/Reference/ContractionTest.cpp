@@ -65,6 +65,36 @@ TEST(Matmul, InfersAndRefuses) {
             "1152921504606846975x1152921504606846975xf32");
 }
 
+TEST(IntegerMatmul, ZeroPointsAreTakenOff) {
+  TestTensor a = tensor(DLC_U8, {2, 2}, {0, 255, 3, 4});
+  TestTensor b = tensor(DLC_I8, {2, 2}, {-128, 127, 1, -1});
+  // (-3, 252), (0, 1) times (-130, 124), (-1, -4)
+  expectResult("integer_matmul",
+               {a, b, tensor(DLC_U8, {}, {3}), tensor(DLC_I8, {2}, {2, 3})}, {},
+               tensor(DLC_I32, {2, 2}, {138, -1380, -1, -4}));
+  // One for each row: (0, 255), (-2, -1) times (-128, 127), (1, -1)
+  expectResult("integer_matmul",
+               {a, b, tensor(DLC_U8, {2, 1}, {0, 5}), tensor(DLC_I8, {}, {0})},
+               {}, tensor(DLC_I32, {2, 2}, {255, -255, 255, -253}));
+}
+
+TEST(IntegerMatmul, BatchesBroadcast) {
+  expectResult("integer_matmul",
+               {tensor(DLC_I8, {2, 1, 1}, {2, -3}),
+                tensor(DLC_U8, {1, 2}, {10, 200}), tensor(DLC_I8, {1}, {0}),
+                tensor(DLC_U8, {1, 1}, {0})},
+               {}, tensor(DLC_I32, {2, 1, 2}, {20, 400, -30, -600}));
+}
+
+TEST(IntegerMatmul, SumsWrapAround) {
+  const std::vector<double> many(40000, 255);
+  expectResult("integer_matmul",
+               {tensor(DLC_U8, {1, 40000}, many),
+                tensor(DLC_U8, {40000, 1}, many), tensor(DLC_U8, {}, {0}),
+                tensor(DLC_U8, {}, {0})},
+               {}, tensor(DLC_I32, {1, 1}, {40000.0 * 255 * 255 - 4294967296}));
+}
+
 TEST(Einsum, CommonForms) {
   TestTensor a = f32({2, 3}, {1, 2, 3, 4, 5, 6});
   TestTensor b = f32({3, 2}, {1, 0, 0, 1, 2, 3});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel library of plain CPUs: f32 contractions, compiled once per
+// The kernel library of plain CPUs: contractions, compiled once per
 // instruction set and chosen by CPUID when a call is prepared.
 //
 // cpu.matmul  inputs (a, b, bias?, residual?), output c
@@ -27,6 +27,17 @@
 //               columns and 2^15 elements of a at least, rounded rows may have
 //               a workspace, the second output; older artifacts have none.
 //               default 0: f32 alone
+// cpu.integer_matmul    inputs (a, b, a_zero_point, b_zero_point), output c
+//   c = (a - a_zero_point) * (b - b_zero_point) in i32, which wraps around; a
+//   and b as above, each i8 or u8, and zero points of the same type. That of a
+//   is one element, those of b one or as many as there are columns.
+//   packed_b          1: b holds what pack(call, 1) wrote, per batch
+//                     [N/64][K/4][64][4] of bytes with sign, of u8 less 128, K
+//                     padded with zeros to a multiple of 64, the last part as
+//                     wide as there are columns, padded to a multiple of 16;
+//                     and the sums of the columns, i32. As a vector of floats;
+//                     packed_shape holds its shape before packing. Without it a
+//                     workspace for it is the second output.
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
 //   w [OC, C/group, KW] or [OC, C/group, KH, KW].
@@ -156,9 +167,9 @@
 //   defaults of alpha and beta are those of the Graph ops. NaN passes through
 //   every activation.
 //
-// All tensors but masks and lengths are f32; all are dense, row-major and
-// aligned to their elements. The output may be the same memory as the residual,
-// and no other operand.
+// All tensors but masks, lengths and those of products of integers are f32; all
+// are dense, row-major and aligned to their elements. The output may be the
+// same memory as the residual, and no other operand.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
 #define DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
@@ -172,12 +183,15 @@ enum class Isa {
   Baseline,   ///< 128-bit vectors; SSE2 on x86-64.
   AVX2,       ///< AVX2 and FMA.
   AVX512,     ///< AVX-512 F, BW, DQ and VL.
-  AVX512BF16, ///< AVX512 and sums of products of pairs of bfloat16.
-  AMX,        ///< AVX512BF16 and tiles of bfloat16.
+  AVX512VNNI, ///< AVX512 and sums of products of four bytes.
+  AVX512BF16, ///< AVX512 and sums of products of pairs of bfloat16; of bytes,
+              ///< where the machine has those.
+  AMX,        ///< AVX512BF16 and tiles of bfloat16; of bytes as above.
   AMXModel,   ///< Baseline with such tiles in software: slow, for tests.
 };
 
-/// "baseline", "avx2", "avx512", "avx512-bf16", "amx" or "amx-model".
+/// "baseline", "avx2", "avx512", "avx512-vnni", "avx512-bf16", "amx" or
+/// "amx-model".
 std::string_view nameOf(Isa isa);
 
 /// Whether this build has the set and this machine can run it.
@@ -191,6 +205,8 @@ Isa bestIsa();
 /// benchmarks. Unsupported when it cannot run here.
 Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
+Status prepareIntegerMatmul(const KernelCall &call, Isa isa,
+                            std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
 Status prepareDepthwiseChain(const KernelCall &call, Isa isa,

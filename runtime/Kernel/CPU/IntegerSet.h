@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the two halves of cpu.integer_matmul share; as KernelSet.h, and without
+// inline functions for the same reason.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_INTEGERSET_H
+#define DLC_RUNTIME_KERNEL_CPU_INTEGERSET_H
+
+#include "KernelSet.h"
+
+namespace dlc::rt::cpu {
+
+/// Terms of a packed b come in multiples of that many, those of a tile of AMX.
+inline constexpr int64_t kByteTerms = 64;
+/// Terms of a column that lie together: what an instruction multiplies.
+inline constexpr int64_t kByteGroup = 4;
+/// Rows of a that a tile of the grid takes at most, and bytes of them that it
+/// copies at a time.
+inline constexpr int64_t kMostByteRows = 128;
+inline constexpr int64_t kByteRowsBytes = 128 * 1024;
+
+/// c[batch][M][N] = (a - its zero point) * (b - those of its columns), sums in
+/// i32 that wrap around. Tiles are numbered batch, row block, column block, the
+/// last fastest.
+///
+/// a is read as u8: one of i8 with 128 added. b is packed, of i8: one of u8
+/// with 128 taken off, [columns/64][terms/4][64][4], the last part as wide as
+/// there are columns, zero padded to a multiple of kPanelWidth and of
+/// kByteTerms, and behind them the sum of each column, in i32.
+struct IntegerPlan {
+  MatmulPlan product; ///< Of its steps those of b are bytes of packed matrices.
+  bool isSignedA, isSignedB;
+  int64_t terms;                 ///< Of a packed column.
+  int64_t columns;               ///< Of a packed b.
+  int64_t termBlock, termBlocks; ///< Terms of a row that are copied at a time.
+  bool hasZeroOfColumns;         ///< b has one for each, not one for all.
+};
+
+/// What they take: a, the packed b, the zero points of a and of b, and c.
+struct IntegerArguments {
+  const uint8_t *a;
+  const int8_t *b;
+  const void *aZero, *bZero;
+  int32_t *c;
+};
+
+struct IntegerKernels {
+  void (*matmul)(const IntegerPlan &plan, const IntegerArguments &arguments,
+                 int64_t begin, int64_t end);
+};
+
+extern const IntegerKernels baselineIntegers;
+/// With tiles in software.
+extern const IntegerKernels modelIntegers;
+#ifdef DLC_KERNELS_X86
+extern const IntegerKernels avx2Integers;
+extern const IntegerKernels avx512Integers;
+extern const IntegerKernels vnniIntegers;
+extern const IntegerKernels amxIntegers;
+#endif
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_INTEGERSET_H
