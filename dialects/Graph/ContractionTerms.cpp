@@ -106,17 +106,16 @@ std::optional<FactorDims> IntegerMatmulOp::getFactorDims() {
   return factorDimsOf(getY(), getB());
 }
 
-/// `factor` - `zeroPoint` in i32; null where either is.
-static Value readCentered(ElementReader &reader, Value factor, Value zeroPoint,
-                          ArrayRef<Index> position) {
+/// `element` of `factor` - `zero` in i32; null where either is.
+static Value centered(ElementReader &reader, Value factor, Value element,
+                      Value zero) {
+  if (!element || !zero)
+    return {};
   Type narrow = getElementTypeOrSelf(factor.getType());
   ElementBuilder f(reader.getBuilder(), reader.getLoc());
-  auto read = [&](Value tensor) {
-    Value x = reader.read(tensor, reader.broadcast(position, shapeOf(tensor)));
-    return x ? f.convert(x, narrow, reader.getBuilder().getI32Type()) : Value();
-  };
-  Value x = read(factor), zero = read(zeroPoint);
-  return x && zero ? f.make<arith::SubIOp>(x, zero) : Value();
+  Type wide = reader.getBuilder().getI32Type();
+  return f.make<arith::SubIOp>(f.convert(element, narrow, wide),
+                               f.convert(zero, narrow, wide));
 }
 
 Value IntegerMatmulOp::buildTermAt(ElementReader &reader,
@@ -125,9 +124,15 @@ Value IntegerMatmulOp::buildTermAt(ElementReader &reader,
   SmallVector<Index> a(position), b(position);
   a.back() = folded[0];
   b[b.size() - 2] = folded[0];
+  auto read = [&](Value factor, Value zero, ArrayRef<Index> at) {
+    auto valueOf = [&](Value tensor) {
+      return reader.read(tensor, reader.broadcast(at, shapeOf(tensor)));
+    };
+    return centered(reader, factor, valueOf(factor), valueOf(zero));
+  };
   return multiply(reader.getBuilder().getI32Type(), reader,
-                  readCentered(reader, getA(), getAZeroPoint(), a),
-                  readCentered(reader, getB(), getBZeroPoint(), b));
+                  read(getA(), getAZeroPoint(), a),
+                  read(getB(), getBZeroPoint(), b));
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,6 +329,48 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
                   buildTap(reader, getX(), block, position[0], channel,
                            tapsOf(windows, position.slice(2, dims), tap)),
                   reader.read(getW(), w));
+}
+
+TypedAttr IntegerConvOp::getIdentity() {
+  return numberOf(getElementTypeOrSelf(getY().getType()), 0);
+}
+
+Value IntegerConvOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                               Value b) {
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+std::optional<SmallVector<int64_t>> IntegerConvOp::getFoldedExtents() {
+  return SmallVector<int64_t>(shapeOf(getW()).drop_front());
+}
+
+std::optional<FactorDims> IntegerConvOp::getFactorDims() {
+  const auto rank = static_cast<unsigned>(shapeOf(getW()).size());
+  return FactorDims{{1}, llvm::to_vector(llvm::seq(2u, rank))};
+}
+
+Value IntegerConvOp::buildTermAt(ElementReader &reader,
+                                 ArrayRef<Index> position,
+                                 ArrayRef<Index> folded) {
+  const Correlation windows = unblockedCorrelationOf(*this);
+  ArrayRef<int64_t> weights = shapeOf(getW());
+  const size_t dims = windows.dims();
+  ArrayRef<Index> tap = folded.slice(1, dims);
+  Channel channel = {folded[0], weights[1], position[1],
+                     weights[0] / windows.group};
+  SmallVector<Index> w = {position[1], folded[0]};
+  llvm::append_range(w, tap);
+  // Zero points of output channels are a vector.
+  auto zeroOf = [&](Value zero) {
+    return reader.read(zero, reader.broadcast(position[1], shapeOf(zero)));
+  };
+  Tap image = buildTap(reader, getX(), 0, position[0], channel,
+                       tapsOf(windows, position.slice(2, dims), tap));
+  image.element = centered(reader, getX(), image.element,
+                           zeroOf(getXZeroPoint()));
+  return multiply(reader.getBuilder().getI32Type(), reader, image,
+                  centered(reader, getW(), reader.read(getW(), w),
+                           zeroOf(getWZeroPoint())));
 }
 
 TypedAttr ConvWeightGradientOp::getIdentity() {

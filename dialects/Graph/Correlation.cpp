@@ -289,7 +289,7 @@ std::optional<Correlation> dlc::graph::correlationOf(ConvOp op) {
   return unblockedCorrelationOf(op);
 }
 
-Correlation dlc::graph::unblockedCorrelationOf(ConvOp op) {
+template <typename Op> static Correlation unblockedOf(Op op) {
   ArrayRef<int64_t> weights = shapeOf(op.getW());
   Correlation correlation = makeCorrelation(
       shapeOf(op.getX()).take_front(weights.size()),
@@ -298,6 +298,14 @@ Correlation dlc::graph::unblockedCorrelationOf(ConvOp op) {
   correlation.group = op.getGroup();
   setBegins(correlation, op.getPads(), op.getAutoPad());
   return correlation;
+}
+
+Correlation dlc::graph::unblockedCorrelationOf(ConvOp op) {
+  return unblockedOf(op);
+}
+
+Correlation dlc::graph::unblockedCorrelationOf(IntegerConvOp op) {
+  return unblockedOf(op);
 }
 
 std::optional<Correlation> dlc::graph::correlationOf(ConvTransposeOp op) {

@@ -77,6 +77,7 @@ std::optional<Correlation> correlationOf(ConvWeightGradientOp op);
 
 /// Also with channels in blocks, as if they were in none.
 Correlation unblockedCorrelationOf(ConvOp op);
+Correlation unblockedCorrelationOf(IntegerConvOp op);
 Correlation unblockedCorrelationOf(ConvWeightGradientOp op);
 
 } // namespace dlc::graph

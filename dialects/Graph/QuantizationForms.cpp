@@ -2,6 +2,7 @@
 //
 // Quantisation as elementwise operations, which are fused.
 
+#include "ElementBuilder.h"
 #include "Formula.h"
 
 #include <cmath>
@@ -91,4 +92,25 @@ DequantizeLinearOp::decompose(OpBuilder &builder) {
   x = f.mul(x, f.cast(aligned->scale, compute));
   return SmallVector<Value>{
       f.reshape(f.cast(x, type.getElementType()), type.getShape())};
+}
+
+Value RequantizeOp::buildElement(OpBuilder &builder, Location loc,
+                                 ValueRange scalars) {
+  ElementBuilder e(builder, loc);
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  auto integer = cast<IntegerType>(Formula::elementOf(getZeroPoint()));
+  Value x = e.convert(scalars[0], i32, f32);
+  x = e.addf(e.mulf(x, scalars[1]), scalars[2]);
+  Value isNan = e.compare(ElementBuilder::Float::UNO, x, x);
+  x = e.select(isNan, e.number(x, 0), e.make<math::RoundEvenOp>(x));
+  x = e.addf(x, e.convert(scalars[3], integer, f32));
+  const double least = integer.isUnsigned() ? 0 : INT8_MIN;
+  const double most = integer.isUnsigned() ? UINT8_MAX : INT8_MAX;
+  x = e.make<arith::MaximumFOp>(x, e.number(x, least));
+  x = e.make<arith::MinimumFOp>(x, e.number(x, most));
+  // It fits: no conversion has to ask.
+  x = arith::FPToSIOp::create(builder, loc, ElementBuilder::shapedLike(x, i32),
+                              x);
+  return arith::TruncIOp::create(
+      builder, loc, ElementBuilder::shapedLike(x, builder.getI8Type()), x);
 }

@@ -54,7 +54,8 @@ private:
   bool anchorTurned(graph::ConvOp conv);
   bool anchorWeightGradient(graph::ConvWeightGradientOp gradient);
   bool anchorMatmul(graph::MatmulOp matmul);
-  bool anchorIntegerMatmul(graph::IntegerMatmulOp matmul);
+  bool anchorIntegers(Operation *op, StringRef packed);
+  bool anchorIntegerConv(graph::IntegerConvOp conv);
   bool anchorRecurrent(Operation *layer);
   /// Takes the transposes in front of a product, or of weights that a GPU's
   /// library takes as they were, from `group`.
@@ -63,6 +64,7 @@ private:
   template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
   bool epilogueAdd(graph::AddOp add, Value current);
+  bool epilogueRequantize(graph::RequantizeOp op, Value current);
   bool refuse(const Twine &reason);
   void setInts(StringRef name, ArrayRef<int64_t> values);
 
@@ -72,6 +74,7 @@ private:
   Match match;
   graph::TransposeOp transposed[2]; ///< Operands of a product, or null.
   Value turned; ///< What exchanged channels make weights of, or null.
+  bool isOfIntegers = false;
   bool hasEpilogue = true, hasResidual = false, hasActivation = false;
 };
 
@@ -193,12 +196,23 @@ bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
   return true;
 }
 
-bool Matcher::anchorIntegerMatmul(graph::IntegerMatmulOp matmul) {
-  match.entry = "cpu.integer_matmul";
-  match.operands = llvm::to_vector(matmul->getOperands());
+/// All operands as they are, the second one packed as attribute `packed` says.
+bool Matcher::anchorIntegers(Operation *op, StringRef packed) {
+  isOfIntegers = true;
+  match.entry = ("cpu." + op->getName().stripDialect()).str();
+  match.operands = llvm::to_vector(op->getOperands());
   match.packable = {1};
-  match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
+  match.packedConfig.set(packed, builder.getI64IntegerAttr(1));
   return true;
+}
+
+bool Matcher::anchorIntegerConv(graph::IntegerConvOp conv) {
+  if (conv.getAutoPad() != "NOTSET")
+    return refuse("automatic padding is not resolved");
+  if (conv.getGroup() != 1)
+    return refuse("the library convolves integers in one group");
+  setWindows(conv);
+  return anchorIntegers(conv, "packed_w");
 }
 
 bool Matcher::anchorRecurrent(Operation *layer) {
@@ -269,8 +283,10 @@ bool Matcher::anchor(Operation *op) {
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return anchorMatmul(matmul);
   hasEpilogue = false;
-  if (auto matmul = dyn_cast<graph::IntegerMatmulOp>(op))
-    return anchorIntegerMatmul(matmul);
+  if (isa<graph::IntegerMatmulOp>(op))
+    return anchorIntegers(op, "packed_b");
+  if (auto conv = dyn_cast<graph::IntegerConvOp>(op))
+    return anchorIntegerConv(conv);
   if (isa<graph::RnnOp, graph::GruOp, graph::LstmOp>(op))
     return anchorRecurrent(op);
   if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op))
@@ -351,7 +367,24 @@ bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
   return true;
 }
 
+/// Sums of integers as small ones: the last step.
+bool Matcher::epilogueRequantize(graph::RequantizeOp op, Value current) {
+  if (op.getX() != current || op.getMultiplier() == current ||
+      cast<TensorType>(op.getY().getType()).getShape() !=
+          cast<TensorType>(current.getType()).getShape())
+    return refuse("the rounding broadcasts the sums");
+  llvm::append_range(match.operands, op->getOperands().drop_front());
+  hasActivation = true;
+  return true;
+}
+
 bool Matcher::epilogue(Operation *op, Value current) {
+  if (isOfIntegers) {
+    auto requantize = dyn_cast<graph::RequantizeOp>(op);
+    if (!requantize || hasActivation)
+      return refuse("sums of integers are rounded, and no more");
+    return epilogueRequantize(requantize, current);
+  }
   if (!hasEpilogue)
     return refuse("the library adds nothing to it");
   if (hasActivation)

@@ -6,11 +6,15 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
+
+#include <cmath>
+#include <limits>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_MULTIPLYINTEGERSPASS
@@ -23,11 +27,39 @@ using namespace dlc::graph;
 
 namespace {
 
-/// A matrix, or several: (x - zeroPoint) * scale. Where x was turned round
-/// since, it is to be again.
+/// (x - zeroPoint) * scale. Where its matrices were turned round since, x is to
+/// be.
 struct Factor {
   DequantizeLinearOp of;
-  TransposeOp turned; ///< Null where it was not.
+  TransposeOp turned; ///< Null where they were not.
+};
+
+/// Builds what takes the place of one operation.
+class Rewriter {
+public:
+  explicit Rewriter(Operation *op)
+      : op(op), builder(op), before(op->getPrevNode()) {}
+
+  LogicalResult rewrite(MatmulOp matmul);
+  LogicalResult rewrite(ConvOp conv);
+  LogicalResult rewrite(QuantizeLinearOp quantize);
+
+private:
+  /// Null where an operand is, or types do not fit.
+  Value make(StringRef name, ValueRange operands,
+             ArrayRef<NamedAttribute> attributes = {});
+  Value bytesOf(Factor factor);
+  Value multiply(Value a, Value b) { return make("graph.mul", {a, b}); }
+  Value toFloat(Value sums);
+  /// One element, or a vector of such of channels, which are dimension 1 of
+  /// `rank`.
+  Value alongChannels(Value vector, int64_t rank);
+  /// Puts `y` in the place of the operation.
+  LogicalResult replace(Value y);
+
+  Operation *op;
+  OpBuilder builder;
+  Operation *before;
 };
 
 struct MultiplyIntegers
@@ -37,6 +69,10 @@ struct MultiplyIntegers
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
 
 static bool isOneElement(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -53,8 +89,9 @@ static bool turnsMatrices(TransposeOp transpose, int64_t rank) {
 }
 
 /// What `value` is where it is bytes times a scale, one for all, or one for
-/// each column if there may be several.
-static std::optional<Factor> match(Value value, bool mayHaveColumns) {
+/// each place along dimension `axis`, counted from the back, if that is given.
+static std::optional<Factor> match(Value value,
+                                   std::optional<int64_t> axis = {}) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.getElementType().isF32())
     return std::nullopt;
@@ -74,66 +111,242 @@ static std::optional<Factor> match(Value value, bool mayHaveColumns) {
     return std::nullopt;
   if (isOneElement(factor.of.getScale()))
     return factor;
-  const int64_t axis =
-      wrapAxis(static_cast<int64_t>(factor.of.getAxis()), rank);
-  if (mayHaveColumns && axis == rank - (factor.turned ? 2 : 1))
+  if (axis && factor.turned)
+    axis = *axis == -1 ? -2 : *axis == -2 ? -1 : *axis;
+  if (axis && wrapAxis(static_cast<int64_t>(factor.of.getAxis()), rank) ==
+                  wrapAxis(*axis, rank))
     return factor;
   return std::nullopt;
 }
 
-/// Puts the product of bytes in the place of one of floats.
-static LogicalResult rewrite(MatmulOp matmul) {
-  auto a = match(matmul.getA(), /*mayHaveColumns=*/false);
-  auto b = a ? match(matmul.getB(), /*mayHaveColumns=*/true) : std::nullopt;
-  if (!b)
-    return failure();
-  // So many sums of products of 8 bits, each less than 2^16, are of 31.
-  constexpr int64_t mostTerms = 1 << 15;
-  const int64_t terms = typeOf(matmul.getA()).getShape().back();
-  if (ShapedType::isDynamic(terms) || terms > mostTerms)
-    return failure();
+/// Whether sums of so many products of 8 bits, each less than 2^16, are of 31.
+static bool fitSums(ArrayRef<int64_t> extents) {
+  int64_t terms = 1;
+  for (int64_t extent : extents)
+    if (ShapedType::isDynamic(extent) ||
+        __builtin_mul_overflow(terms, extent, &terms))
+      return false;
+  return terms <= 1 << 15;
+}
 
-  OpBuilder builder(matmul);
-  Location loc = matmul.getLoc();
-  Operation *before = matmul->getPrevNode();
-  auto make = [&](StringRef name, ValueRange operands,
-                  ArrayRef<NamedAttribute> attributes = {}) {
-    Operation *op = createInferred(builder, loc, name, operands, attributes);
-    return op ? op->getResult(0) : Value();
-  };
-  auto bytesOf = [&](Factor factor) {
-    Value x = factor.of.getX();
-    return factor.turned ? make("graph.transpose", {x},
-                                {builder.getNamedAttr(
-                                    "perm", factor.turned.getPermAttr())})
-                         : x;
-  };
-  Value left = bytesOf(*a), right = bytesOf(*b);
-  Value sums =
-      left && right
-          ? make("graph.integer_matmul",
-                 {left, right, a->of.getZeroPoint(), b->of.getZeroPoint()})
-          : Value();
-  Value scale = make("graph.mul", {a->of.getScale(), b->of.getScale()});
-  if (!sums || !scale)
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+Value Rewriter::make(StringRef name, ValueRange operands,
+                     ArrayRef<NamedAttribute> attributes) {
+  if (llvm::is_contained(operands, Value()))
+    return {};
+  Operation *made =
+      createInferred(builder, op->getLoc(), name, operands, attributes);
+  return made ? made->getResult(0) : Value();
+}
+
+Value Rewriter::bytesOf(Factor factor) {
+  Value x = factor.of.getX();
+  if (!factor.turned)
+    return x;
+  return make("graph.transpose", {x},
+              {builder.getNamedAttr("perm", factor.turned.getPermAttr())});
+}
+
+Value Rewriter::toFloat(Value sums) {
+  return make(
+      "graph.cast", {sums},
+      {builder.getNamedAttr("to", TypeAttr::get(builder.getF32Type()))});
+}
+
+Value Rewriter::alongChannels(Value vector, int64_t rank) {
+  if (!vector || isOneElement(vector))
+    return vector;
+  SmallVector<int64_t> shape(rank - 1, 1);
+  shape.front() = -1;
+  return make(
+      "graph.reshape",
+      {vector, ConstantOp::create(builder, op->getLoc(),
+                                  makeInts(builder.getContext(), shape))});
+}
+
+LogicalResult Rewriter::replace(Value y) {
+  if (!y || y.getType() != op->getResult(0).getType())
     return failure();
-  Value floats =
-      make("graph.cast", {sums},
-           {builder.getNamedAttr("to", TypeAttr::get(builder.getF32Type()))});
-  Value y = floats ? make("graph.mul", {floats, scale}) : Value();
-  if (!y || y.getType() != matmul.getY().getType())
-    return failure();
-  copyPlacement(matmul, before, builder);
-  matmul.getY().replaceAllUsesWith(y);
-  matmul.erase();
+  copyPlacement(op, before, builder);
+  op->getResult(0).replaceAllUsesWith(y);
+  op->erase();
   return success();
+}
+
+LogicalResult Rewriter::rewrite(MatmulOp matmul) {
+  auto a = match(matmul.getA());
+  auto b = a ? match(matmul.getB(), /*axis=*/-1) : std::nullopt;
+  if (!b || !fitSums(typeOf(matmul.getA()).getShape().take_back()))
+    return failure();
+  Value sums = make(
+      "graph.integer_matmul",
+      {bytesOf(*a), bytesOf(*b), a->of.getZeroPoint(), b->of.getZeroPoint()});
+  Value floats = toFloat(sums);
+  Value scale = multiply(a->of.getScale(), b->of.getScale());
+  return replace(multiply(floats, scale));
+}
+
+/// Of one group, which the library has.
+LogicalResult Rewriter::rewrite(ConvOp conv) {
+  auto type = dyn_cast<RankedTensorType>(conv.getW().getType());
+  auto x = match(conv.getX());
+  if (!x || x->turned || !type || conv.getGroup() != 1 ||
+      conv.getChannelBlock() != 0 || conv.getAutoPad() != "NOTSET" ||
+      typeOf(conv.getX()).getRank() != type.getRank() || type.getRank() > 4 ||
+      !fitSums(type.getShape().drop_front()))
+    return failure();
+  auto w = match(conv.getW(), /*axis=*/-type.getRank());
+  if (!w || w->turned)
+    return failure();
+  SmallVector<NamedAttribute> attributes;
+  for (StringRef name : {"strides", "pads", "dilations"})
+    attributes.push_back(builder.getNamedAttr(name, conv->getAttr(name)));
+  Value sums = make(
+      "graph.integer_conv",
+      {x->of.getX(), w->of.getX(), x->of.getZeroPoint(), w->of.getZeroPoint()},
+      attributes);
+  const int64_t rank = type.getRank();
+  Value floats = toFloat(sums);
+  Value scale = multiply(x->of.getScale(), w->of.getScale());
+  Value y = multiply(floats, alongChannels(scale, rank));
+  if (conv.getBias())
+    y = make("graph.add", {y, alongChannels(conv.getBias(), rank)});
+  return replace(y);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// The value of a constant of one number.
+static std::optional<double> numberOf(Value value) {
+  auto elements =
+      dyn_cast_or_null<DenseElementsAttr>(getConstantElements(value));
+  if (!elements || elements.getNumElements() != 1)
+    return std::nullopt;
+  if (isa<FloatType>(elements.getElementType()))
+    return elements.getSplatValue<APFloat>().convertToDouble();
+  auto type = dyn_cast<IntegerType>(elements.getElementType());
+  if (!type)
+    return std::nullopt;
+  const auto number = elements.getSplatValue<APInt>();
+  return type.isUnsigned() ? double(number.getZExtValue())
+                           : double(number.getSExtValue());
+}
+
+/// Whether what `quantize` gives ends no later than `low` and `high`: limits
+/// that change nothing then.
+static bool isLimited(QuantizeLinearOp quantize, double low, double high) {
+  auto scale = numberOf(quantize.getScale());
+  auto zero = numberOf(quantize.getZeroPoint());
+  if (!scale || !zero || !(*scale > 0))
+    return false;
+  auto type = cast<IntegerType>(
+      getElementTypeOrSelf(quantize.getZeroPoint().getType()));
+  const double least = type.isUnsigned() ? 0 : INT8_MIN;
+  const double most = type.isUnsigned() ? UINT8_MAX : INT8_MAX;
+  auto placeOf = [&](double limit) {
+    return std::nearbyint(static_cast<float>(limit) /
+                          static_cast<float>(*scale)) +
+           *zero;
+  };
+  return placeOf(low) <= least && placeOf(high) >= most;
+}
+
+/// What limits of `value` are of, where `quantize`, which alone reads it,
+/// limits it as well.
+static Value withoutLimits(QuantizeLinearOp quantize, Value value) {
+  if (!value.hasOneUse())
+    return value;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (auto relu = value.getDefiningOp<ReluOp>())
+    return isLimited(quantize, 0, infinity) ? relu.getX() : value;
+  if (auto clamp = value.getDefiningOp<ClampOp>()) {
+    auto low = numberOf(clamp.getLo()), high = numberOf(clamp.getHi());
+    return low && high && isLimited(quantize, *low, *high) ? clamp.getX()
+                                                           : value;
+  }
+  return value;
+}
+
+/// What sums of integers are computed by.
+static bool isOfIntegers(Value value) {
+  return value.getDefiningOp<IntegerMatmulOp>() ||
+         value.getDefiningOp<IntegerConvOp>();
+}
+
+/// One side of an addition or a product that alone reads it, and the other.
+template <typename Op, typename Of>
+static std::optional<std::pair<Value, Value>> sidesOf(Value value, Of &&isOne) {
+  auto op = value.getDefiningOp<Op>();
+  if (!op || !value.hasOneUse())
+    return std::nullopt;
+  for (auto [one, other] :
+       {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())})
+    if (isOne(one))
+      return std::pair(Value(one), Value(other));
+  return std::nullopt;
+}
+
+/// Of sums of integers, times a scale, with a bias before that or after it.
+LogicalResult Rewriter::rewrite(QuantizeLinearOp quantize) {
+  auto type = dyn_cast<RankedTensorType>(quantize.getY().getType());
+  if (!type || type.getElementType().getIntOrFloatBitWidth() != 8 ||
+      quantize.getPrecision() || !isOneElement(quantize.getScale()) ||
+      !getElementTypeOrSelf(quantize.getScale().getType()).isF32())
+    return failure();
+  Value x = withoutLimits(quantize, quantize.getX());
+  auto isScaled = [](Value value) {
+    return value.getDefiningOp<MulOp>() && value.hasOneUse();
+  };
+  Value bias;
+  if (auto sides = sidesOf<AddOp>(x, isScaled))
+    std::tie(x, bias) = *sides;
+  auto isCast = [](Value value) {
+    auto cast = value.getDefiningOp<CastOp>();
+    return cast && value.hasOneUse() &&
+           getElementTypeOrSelf(cast.getX().getType()).isInteger(32) &&
+           getElementTypeOrSelf(value.getType()).isF32();
+  };
+  auto scaled = sidesOf<MulOp>(x, isCast);
+  if (!scaled)
+    return failure();
+  auto [floats, scale] = *scaled;
+  Value sums = floats.getDefiningOp<CastOp>().getX(), added;
+  if (auto sides = sidesOf<AddOp>(sums, isOfIntegers); sides && !bias)
+    std::tie(sums, added) = *sides;
+  if (!isOfIntegers(sums) || !sums.hasOneUse())
+    return failure();
+  Value multiplier = make("graph.div", {scale, quantize.getScale()});
+  Value offset;
+  if (added)
+    offset = multiply(toFloat(added), multiplier);
+  else if (bias)
+    offset = make("graph.div", {bias, quantize.getScale()});
+  else
+    offset = ConstantOp::create(
+        builder, op->getLoc(),
+        makeSplat(RankedTensorType::get({}, builder.getF32Type()), 0));
+  return replace(make("graph.requantize",
+                      {sums, multiplier, offset, quantize.getZeroPoint()}));
 }
 
 void MultiplyIntegers::runOnOperation() {
   int64_t count = 0;
-  getOperation().walk([&](MatmulOp matmul) {
-    if (hasHostMemory(getDevice(matmul.getOperation())) && succeeded(rewrite(matmul)))
-      ++count;
+  // In their order: what rounds sums comes after these.
+  getOperation().walk([&](Operation *op) {
+    if (!isa<MatmulOp, ConvOp, QuantizeLinearOp>(op) ||
+        !hasHostMemory(getDevice(op)))
+      return;
+    if (auto matmul = dyn_cast<MatmulOp>(op))
+      count += succeeded(Rewriter(op).rewrite(matmul));
+    else if (auto conv = dyn_cast<ConvOp>(op))
+      count += succeeded(Rewriter(op).rewrite(conv));
+    else
+      (void)Rewriter(op).rewrite(cast<QuantizeLinearOp>(op));
   });
   if (count > 0)
     remark::passed(getOperation().getLoc(),

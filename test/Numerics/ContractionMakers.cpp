@@ -40,6 +40,46 @@ static Type byteOf(Generator &g) {
                       : Type(g.b.getIntegerType(8, false));
 }
 
+/// What makes bytes of a product of floats again.
+static void makeQuantizedAgain(Generator &g, Value x) {
+  if (x && g.chance(40))
+    x = g.makeOne("relu", {x});
+  Type element = byteOf(g);
+  if (x)
+    g.make("quantize_linear", {x, g.constant({}, g.b.getF32Type(), {0.37}),
+                               g.constant({}, element, {0})});
+}
+
+/// Convolutions of integers, or of what they stand for.
+static void makeByteConv(Generator &g) {
+  const int64_t channels = g.oneOf<int64_t>({1, 3, 16}),
+                outputs = g.oneOf<int64_t>({1, 4, 17});
+  Type left = byteOf(g), right = byteOf(g);
+  Value x = g.fresh({2, channels, 6, 5}, left, 0, 9);
+  Value w = g.fresh({outputs, channels, 3, 2}, right, 0, 9);
+  Generator::Shape ofW;
+  if (g.chance(50))
+    ofW.push_back(outputs);
+  Value zeroX = g.fresh({}, left, 0, 3), zeroW = g.fresh(ofW, right, 0, 3);
+  NamedAttribute pads = g.list("pads", {1, 0, 2, 1});
+  NamedAttribute strides = g.list("strides", {1, g.oneOf<int64_t>({1, 2})});
+  if (g.chance(40)) {
+    Value y = g.makeOne("integer_conv", {x, w, zeroX, zeroW}, {pads, strides});
+    if (y && g.chance(50))
+      g.make("requantize", {y, g.fresh({}, g.b.getF32Type(), 0.25, 0.5),
+                            g.fresh({}, g.b.getF32Type(), 0.25, 0.5),
+                            g.fresh({}, byteOf(g), 0, 3)});
+    return;
+  }
+  Value scaleX = g.fresh({}, g.b.getF32Type(), 0.25, 0.5);
+  Value scaleW = g.fresh(ofW, g.b.getF32Type(), 0.25, 0.5);
+  Value a = g.makeOne("dequantize_linear", {x, scaleX, zeroX});
+  Value b =
+      g.makeOne("dequantize_linear", {w, scaleW, zeroW}, {g.num("axis", 0)});
+  Value y = a && b ? g.makeOne("conv", {a, b}, {pads, strides}) : Value();
+  makeQuantizedAgain(g, y);
+}
+
 /// Of integers, or of what they stand for.
 static void makeByteProduct(Generator &g) {
   const int64_t rows = g.extent(), depth = g.oneOf<int64_t>({1, 4, 17, 64}),
@@ -60,7 +100,7 @@ static void makeByteProduct(Generator &g) {
   Value x = g.makeOne("dequantize_linear", {a, scaleA, zeroA});
   Value w = g.makeOne("dequantize_linear", {b, scaleB, zeroB});
   if (x && w)
-    g.make("matmul", {x, w});
+    makeQuantizedAgain(g, g.makeOne("matmul", {x, w}));
 }
 
 /// A value of N, C, D1..Dn of floats; made if there is none.
@@ -340,6 +380,7 @@ ArrayRef<WeightedMaker> dlc::test::contractionMakers() {
       {9, makeMatmul},        {9, makeConv},        {3, makeBlockedConv},
       {3, makeConvTranspose}, {1, makeDeformConv},  {2, makeEinsum},
       {4, makeNorm},          {3, makeChannelNorm}, {2, makeAttention},
-      {3, makeStandardized},  {2, makeRecurrent},   {2, makeByteProduct}};
+      {3, makeStandardized},  {2, makeRecurrent},   {2, makeByteProduct},
+      {2, makeByteConv}};
   return makers;
 }

@@ -12,6 +12,7 @@ ones (NAME_f16.onnx).
 import argparse
 import inspect
 import os
+import tempfile
 
 import ml_dtypes
 import numpy as np
@@ -685,6 +686,64 @@ def segmenter(name, seed, size=32, width=256):
     return g
 
 
+class Quantized:
+    """Another network in 8 bits: as ONNX Runtime's tools make it of two inputs of
+    random numbers, in QDQ form, or, `dynamic`, with products alone."""
+
+    def __init__(self, name, seed, build, dynamic=False):
+        self.name, self.seed, self.build, self.dynamic = name, seed, build, dynamic
+
+    def save(self, folder):
+        import onnxruntime
+        from onnxruntime import quantization as q
+        target = os.path.join(folder, f"{self.name}.onnx")
+        with tempfile.TemporaryDirectory() as work:
+            network = self.build("floats", self.seed)
+            network.save(work)
+            floats = os.path.join(work, "floats.onnx")
+            if self.dynamic:
+                q.quantize_dynamic(floats, target, weight_type=q.QuantType.QInt8)
+                return
+            # Batch normalisations become part of weights.
+            options = onnxruntime.SessionOptions()
+            options.graph_optimization_level = (
+                onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC)
+            options.optimized_model_filepath = os.path.join(work, "folded.onnx")
+            options.log_severity_level = 3
+            onnxruntime.InferenceSession(floats, options,
+                                         providers=["CPUExecutionProvider"])
+            q.quantize_static(options.optimized_model_filepath, target,
+                              self.Inputs(network), quant_format=q.QuantFormat.QDQ,
+                              activation_type=q.QuantType.QUInt8,
+                              weight_type=q.QuantType.QInt8)
+
+    class Inputs:
+        """As a CalibrationDataReader."""
+
+        def __init__(self, network):
+            random = np.random.default_rng(network.count)
+            self.left = [{value.name: self.of(value, random)
+                          for value in network.inputs} for _ in range(2)]
+
+        @staticmethod
+        def of(value, random):
+            tensor = value.type.tensor_type
+            shape = [dim.dim_value for dim in tensor.shape.dim]
+            if tensor.elem_type == TensorProto.FLOAT:
+                return random.standard_normal(shape).astype(np.float32)
+            return np.ones(shape, np.int64)
+
+        def get_next(self):
+            return self.left.pop() if self.left else None
+
+        def rewind(self):
+            pass
+
+
+def quantized(build, **options):
+    return lambda name, seed: Quantized(name, seed, build, **options)
+
+
 NETWORKS = {
     "resnet50": resnet50,
     "mobilenetv2": mobilenetv2,
@@ -714,6 +773,15 @@ OTHERS = {
     "speech": speech,
     "segmenter": segmenter,
 }
+QUANTIZED = {
+    "resnet50_int8": quantized(resnet50),
+    "mobilenetv2_int8": quantized(mobilenetv2),
+    "minilm_int8": quantized(minilm),
+    "mlp_int8": quantized(mlp),
+    "minilm_dynamic": quantized(minilm, dynamic=True),
+    "mlp_dynamic": quantized(mlp, dynamic=True),
+}
+OTHERS |= QUANTIZED
 
 # Of any length: compare.py --length says which.
 OPEN = {"minilm_open": minilm_open}

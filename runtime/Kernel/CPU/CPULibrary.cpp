@@ -8,6 +8,7 @@
 #include "Conv.h"
 #include "DepthwiseChain.h"
 #include "Gradients.h"
+#include "IntegerConv.h"
 #include "IntegerMatmul.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
@@ -88,6 +89,7 @@ static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
 static constexpr std::string_view products[] = {"matmul"};
 static constexpr std::string_view integerProducts[] = {"integer_matmul"};
+static constexpr std::string_view integerConvolutions[] = {"integer_conv"};
 static constexpr std::string_view convolutions[] = {"conv"};
 static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
 
@@ -119,6 +121,15 @@ static constexpr LibraryEntry entries[] = {
      .cost = costOf<integerMatmulCost>,
      .operations = integerProducts,
      .fromOperation = matmulFromOperation},
+    {.name = "cpu.integer_conv",
+     .prepare = prepareBest<prepareIntegerConv, packedIntegerConvBytes, 1>,
+     .packedBytes = packedBytesOf<packedIntegerConvBytes>,
+     .pack = packOf<packIntegerConv>,
+     .isSupported = isSupportedOf<isIntegerConvSupported>,
+     .workspaceBytes = workspaceBytesOf<integerConvWorkspaceBytes>,
+     .cost = costOf<integerConvCost>,
+     .operations = integerConvolutions,
+     .fromOperation = integerConvFromOperation},
     {.name = "cpu.conv",
      .prepare = prepareBest<prepareConv, packedConvBytes, 1>,
      .packedBytes = packedBytesOf<packedConvBytes>,

@@ -345,6 +345,21 @@ static Status readBlockedWindows(const Attributes &attributes,
   return Status::ok();
 }
 
+Status cpu::readIntegerConv(const KernelCall &call, ConvShape &shape) {
+  using enum AttributeKind;
+  const Attributes &attributes = call.attributes;
+  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"strides", Ints},
+                                                   {"pads", Ints},
+                                                   {"dilations", Ints},
+                                                   {"packed_w", Int}}));
+  DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
+  const ConvTensors tensors = {call.inputs[0], call.inputs[1],
+                               call.outputs[0]};
+  int64_t padEnd[2];
+  DLC_RETURN_IF_ERROR(readShape(tensors, attributes, 1, shape, padEnd));
+  return checkSpatial(tensors, shape, padEnd);
+}
+
 Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;

@@ -38,6 +38,10 @@ Status readConv(const KernelCall &call, ConvShape &shape);
 /// anywhere; those outside of x count nothing.
 Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 
+/// The same of cpu.integer_conv: x and w of bytes give y, in one group. Of the
+/// operands behind them and of element types it says nothing.
+Status readIntegerConv(const KernelCall &call, ConvShape &shape);
+
 /// Checks a call of cpu.max_pool_gradient: x and the gradient of its pooling
 /// give that of x. As a convolution of each channel on its own.
 Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);

@@ -84,7 +84,8 @@ inline void TileSums::multiply(const ByteArguments &t) {
   });
 }
 
-constexpr IntegerKernels thisByteTiles = {runIntegers<TileSums>};
+constexpr IntegerKernels thisByteTiles = {
+    runIntegerMatmul<TileSums>, runIntegerConv<TileSums>, arrangeImages};
 
 } // namespace
 } // namespace dlc::rt::cpu

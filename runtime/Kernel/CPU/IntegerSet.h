@@ -34,19 +34,46 @@ struct IntegerPlan {
   int64_t columns;               ///< Of a packed b.
   int64_t termBlock, termBlocks; ///< Terms of a row that are copied at a time.
   bool hasZeroOfColumns;         ///< b has one for each, not one for all.
+  /// c is i8 or u8: the sums times a multiplier, plus an offset, rounded, plus
+  /// the zero point of c. Of the former there is one for each column or one for
+  /// all.
+  bool requantizes, hasMultiplierOfColumns, hasOffsetOfColumns, isSignedC;
 };
 
-/// What they take: a, the packed b, the zero points of a and of b, and c.
+/// What they take: a, the packed b, the zero points of a and of b, and c; where
+/// they requantize, also what that takes.
 struct IntegerArguments {
   const uint8_t *a;
   const int8_t *b;
   const void *aZero, *bZero;
-  int32_t *c;
+  const float *multiplier, *offset;
+  const void *cZero;
+  void *c;
+};
+
+/// y[batch][N][M] of the windows of images: its pixels are the rows of a
+/// product, of which b has, for each channel of the result, the terms in the
+/// order kernelH, kernelW, channels. Images are
+/// [batch][height][width][channels] with the borders that windows reach, zero
+/// points, around them.
+struct IntegerConvPlan {
+  IntegerPlan integers;
+  Windows windows;
+  int64_t channels;
+  int64_t height, width; ///< With borders.
+  int64_t run;           ///< Terms that follow each other in an image.
 };
 
 struct IntegerKernels {
   void (*matmul)(const IntegerPlan &plan, const IntegerArguments &arguments,
                  int64_t begin, int64_t end);
+  /// With images in place of a.
+  void (*conv)(const IntegerConvPlan &plan, const IntegerArguments &arguments,
+               int64_t begin, int64_t end);
+  /// Makes images of x [batch][channels][inH][inW], rows [begin, end) of all.
+  void (*arrange)(const IntegerConvPlan &plan, const uint8_t *x,
+                  const void *zero, uint8_t *images, int64_t begin,
+                  int64_t end);
 };
 
 extern const IntegerKernels baselineIntegers;

@@ -4,6 +4,7 @@
 // M C/group K..., an optional bias of M elements; and the gradient of weights.
 // Input and result may have their channels in blocks of b: N C/b D... b.
 
+#include "Centered.h"
 #include "ConvolutionShape.h"
 #include "Families.h"
 #include "Loop.h"
@@ -59,6 +60,18 @@ static Status readConv(const InferContext &context, ConvolutionShape &shape) {
   return readConvolution(context, x, shape);
 }
 
+/// Gives `type` N, M and the positions of windows.
+static Status inferPositions(ConvolutionShape &shape, TensorType &type) {
+  type.shape = {shape.input[0], shape.weights[0]};
+  for (int64_t d = 0; d < shape.window.rank; ++d) {
+    int64_t positions;
+    DLC_RETURN_IF_ERROR(countPositions(shape.window, d, shape.input[d + 2],
+                                       /*ceilMode=*/false, positions));
+    type.shape.push_back(positions);
+  }
+  return Status::ok();
+}
+
 static Status inferConv(const InferContext &context,
                         std::vector<TensorType> &results) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 2, 3));
@@ -70,14 +83,38 @@ static Status inferConv(const InferContext &context,
     return addResult(results, unrankedOf(element));
   DLC_RETURN_IF_ERROR(checkChannels(shape));
   DLC_RETURN_IF_ERROR(checkVector(context, 2, shape.weights[0]));
-  TensorType type{element, {shape.input[0], shape.weights[0]}};
-  for (int64_t d = 0; d < shape.window.rank; ++d) {
-    int64_t positions;
-    DLC_RETURN_IF_ERROR(countPositions(shape.window, d, shape.input[d + 2],
-                                       /*ceilMode=*/false, positions));
-    type.shape.push_back(positions);
-  }
+  TensorType type{element, {}};
+  DLC_RETURN_IF_ERROR(inferPositions(shape, type));
   DLC_RETURN_IF_ERROR(splitBlocks(context.attrs(), type));
+  return addResult(results, std::move(type));
+}
+
+static Status inferIntegerConv(const InferContext &context,
+                               std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 4));
+  for (size_t factor : {0, 1}) {
+    DLC_RETURN_IF_ERROR(checkType(context, factor, byteTypes));
+    DLC_RETURN_IF_ERROR(checkSameType(context, factor, factor + 2));
+  }
+  ConvolutionShape shape;
+  DLC_RETURN_IF_ERROR(
+      readConvolutionShape(context, context.operand(0).type, shape));
+  auto isOne = [](const TensorType &type) {
+    return !type.hasRank || mayHaveShape(type, {}) ||
+           mayHaveShape(type, {{int64_t{1}}});
+  };
+  const TensorType &ofX = context.operand(2).type,
+                   &ofW = context.operand(3).type;
+  if (!isOne(ofX))
+    return DLC_INVALID("operand 2: expected one element, got %s",
+                       toString(ofX).c_str());
+  if (!shape.hasRank)
+    return addResult(results, unrankedOf(DLC_I32));
+  DLC_RETURN_IF_ERROR(checkChannels(shape));
+  if (!isOne(ofW))
+    DLC_RETURN_IF_ERROR(checkVector(context, 3, shape.weights[0]));
+  TensorType type{DLC_I32, {}};
+  DLC_RETURN_IF_ERROR(inferPositions(shape, type));
   return addResult(results, std::move(type));
 }
 
@@ -261,9 +298,12 @@ static Status planConvolution(const ComputeContext &context,
   return Status::ok();
 }
 
-static Status computeConv(ComputeContext &context) {
-  const TensorView &x = context.input(0), &w = context.input(1);
-  const TensorView &bias = context.input(2), &y = context.output(0);
+/// Of elements of x and w, which have the shapes of inputs 0 and 1; without a
+/// bias if that is null.
+template <typename E>
+static Status convolveAll(ComputeContext &context, const typename E::Storage *x,
+                          const typename E::Storage *w, const void *bias) {
+  const TensorView &y = context.output(0);
   if (y.size() == 0)
     return Status::ok();
   ConvolutionPlan plan;
@@ -272,21 +312,41 @@ static Status computeConv(ComputeContext &context) {
   int64_t perGroup = channels / plan.shape.group;
   int64_t depth = plan.shape.weights[1];
   int64_t inputImage = plan.shape.input[1] * plan.inputSize;
-  return dispatch(y.type, [&](auto element) {
-    using E = decltype(element);
-    using Storage = typename E::Storage;
-    for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
-      int64_t n = plane / channels, m = plane % channels;
-      int64_t to = channelOffset(m, plan.outputSize, plan.outputBlock);
-      Accumulator<E> start = 0;
-      if (context.isPresent(2))
-        start = static_cast<Accumulator<E>>(loadElement<E>(bias.data, m));
-      convolve<E>(plan, x.as<Storage>() + n * inputImage, m / perGroup * depth,
-                  w.as<Storage>() + m * depth * plan.kernelSize, start,
-                  y.as<Storage>() + n * channels * plan.outputSize + to);
-    }
-    return Status::ok();
+  for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
+    int64_t n = plane / channels, m = plane % channels;
+    int64_t to = channelOffset(m, plan.outputSize, plan.outputBlock);
+    Accumulator<E> start = 0;
+    if (bias)
+      start = static_cast<Accumulator<E>>(loadElement<E>(bias, m));
+    convolve<E>(plan, x + n * inputImage, m / perGroup * depth,
+                w + m * depth * plan.kernelSize, start,
+                y.as<typename E::Storage>() + n * channels * plan.outputSize +
+                    to);
+  }
+  return Status::ok();
+}
+
+static Status computeConv(ComputeContext &context) {
+  return dispatch(context.output(0).type, [&](auto element) {
+    using Storage = typename decltype(element)::Storage;
+    return convolveAll<decltype(element)>(
+        context, context.input(0).as<Storage>(),
+        context.input(1).as<Storage>(),
+        context.isPresent(2) ? context.input(2).data : nullptr);
   });
+}
+
+/// A zero point for each output channel is one for each row of weights.
+static Status computeIntegerConv(ComputeContext &context) {
+  const TensorView &w = context.input(1);
+  std::vector<int64_t> shape(context.input(3).shape.begin(),
+                             context.input(3).shape.end());
+  if (!shape.empty())
+    shape.resize(w.shape.size(), 1);
+  const std::vector<int32_t> image = center(context.input(0), context.input(2));
+  const std::vector<int32_t> weights = center(w, context.input(3), shape);
+  return convolveAll<Element<DLC_I32>>(context, image.data(), weights.data(),
+                                       nullptr);
 }
 
 /// The sum over the batch of one image's channel, from `x` on, times one
@@ -356,6 +416,7 @@ static Status computeWeightGradient(ComputeContext &context) {
 std::span<const Operation> ref::convolutionOperations() {
   static constexpr Operation operations[] = {
       {"conv", inferConv, computeConv},
+      {"integer_conv", inferIntegerConv, computeIntegerConv},
       {"conv_weight_gradient", inferWeightGradient, computeWeightGradient},
   };
   return operations;

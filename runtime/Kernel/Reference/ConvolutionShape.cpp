@@ -32,6 +32,11 @@ Status ref::readConvolution(const InferContext &context, const TensorType &x,
                             ConvolutionShape &shape) {
   DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
   DLC_RETURN_IF_ERROR(checkSameType(context, 0, 1));
+  return readConvolutionShape(context, x, shape);
+}
+
+Status ref::readConvolutionShape(const InferContext &context,
+                                 const TensorType &x, ConvolutionShape &shape) {
   DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 3));
   DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 1, 3));
   const TensorType &w = context.operand(1).type;

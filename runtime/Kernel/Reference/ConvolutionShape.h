@@ -26,6 +26,9 @@ Status readConvolution(const InferContext &context, ConvolutionShape &shape);
 /// The same with `x` in place of operand 0's type.
 Status readConvolution(const InferContext &context, const TensorType &x,
                        ConvolutionShape &shape);
+/// The same of element types that are checked already.
+Status readConvolutionShape(const InferContext &context, const TensorType &x,
+                            ConvolutionShape &shape);
 /// The same when every shape is known; for computations.
 Status readConvolution(const ComputeContext &context, ConvolutionShape &shape);
 

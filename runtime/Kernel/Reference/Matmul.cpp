@@ -2,6 +2,7 @@
 //
 // Matrix products over batches that broadcast.
 
+#include "Centered.h"
 #include "Families.h"
 #include "Loop.h"
 #include "ShapeRule.h"
@@ -49,11 +50,10 @@ static Status inferMatmul(const InferContext &context,
 
 static Status inferIntegerMatmul(const InferContext &context,
                                  std::vector<TensorType> &results) {
-  constexpr TypeSet bytes{1u << DLC_I8 | 1u << DLC_U8, "i8 or u8"};
   DLC_RETURN_IF_ERROR(checkOperands(context, 4));
   for (size_t factor : {0, 1}) {
     const size_t zeroPoint = factor + 2;
-    DLC_RETURN_IF_ERROR(checkType(context, factor, bytes));
+    DLC_RETURN_IF_ERROR(checkType(context, factor, byteTypes));
     DLC_RETURN_IF_ERROR(checkSameType(context, factor, zeroPoint));
     const TensorType &type = context.operand(factor).type;
     TensorType together = type;
@@ -126,21 +126,6 @@ static Status computeMatmul(ComputeContext &context) {
                                    context.input(1).as<Storage>());
     return Status::ok();
   });
-}
-
-/// x - zeroPoint.
-static std::vector<int32_t> center(const TensorView &x,
-                                   const TensorView &zeroPoint) {
-  std::vector<int32_t> centered(x.size());
-  auto valueOf = [](const TensorView &tensor, int64_t at) -> int32_t {
-    return tensor.type == DLC_U8 ? tensor.as<uint8_t>()[at]
-                                 : tensor.as<int8_t>()[at];
-  };
-  broadcastLoop<1>(x.shape, {zeroPoint.shape})
-      .forEach([&](int64_t at, const auto &offsets) {
-        centered[at] = valueOf(x, at) - valueOf(zeroPoint, offsets[0]);
-      });
-  return centered;
 }
 
 static Status computeIntegerMatmul(ComputeContext &context) {

@@ -3,6 +3,7 @@
 // quantize_linear, dequantize_linear: per tensor (one scale), per axis (a
 // vector of scales) or in blocks along an axis.
 
+#include "Centered.h"
 #include "Families.h"
 #include "Loop.h"
 #include "Parameter.h"
@@ -245,10 +246,44 @@ static Status computeDequantize(ComputeContext &context) {
   return Status::ok();
 }
 
+//===----------------------------------------------------------------------===//
+// requantize
+//===----------------------------------------------------------------------===//
+
+static Status inferRequantize(const InferContext &context,
+                              std::vector<TensorType> &results) {
+  constexpr TypeSet i32Type{1u << DLC_I32, "i32"},
+      f32Type{1u << DLC_F32, "f32"};
+  DLC_RETURN_IF_ERROR(checkOperands(context, 4));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, i32Type));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, f32Type));
+  DLC_RETURN_IF_ERROR(checkType(context, 2, f32Type));
+  DLC_RETURN_IF_ERROR(checkType(context, 3, byteTypes));
+  TensorType type = context.operand(0).type;
+  for (size_t i : {1, 2, 3})
+    DLC_RETURN_IF_ERROR(broadcastInto(type, context.operand(i).type));
+  type.type = context.operand(3).type.type;
+  return addResult(results, std::move(type));
+}
+
+static Status computeRequantize(ComputeContext &context) {
+  const Range range = rangeOf(context.output(0).type);
+  mapElements<double, double, 4>(
+      context, [=](double x, double multiplier, double offset, double zero) {
+        const float product =
+            static_cast<float>(x) * static_cast<float>(multiplier);
+        const float sum = product + static_cast<float>(offset);
+        const double rounded = std::isnan(sum) ? 0 : std::nearbyint(sum);
+        return std::clamp(rounded + zero, range.least, range.greatest);
+      });
+  return Status::ok();
+}
+
 std::span<const Operation> ref::quantizationOperations() {
   static constexpr Operation table[] = {
       {"dequantize_linear", inferDequantize, computeDequantize},
       {"quantize_linear", inferQuantize, computeQuantize},
+      {"requantize", inferRequantize, computeRequantize},
   };
   return table;
 }

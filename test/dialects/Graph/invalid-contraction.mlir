@@ -130,3 +130,51 @@ func.func @integer_matmul_c3(%a: tensor<2x3xui8>, %b: tensor<3x5xi8>, %za: tenso
   %y = graph.integer_matmul %a, %b, %za, %zb : (tensor<2x3xui8>, tensor<3x5xi8>, tensor<4x1x1xui8>, tensor<i8>) -> tensor<2x5xi32>
   return
 }
+
+// -----
+
+func.func @integer_conv_c1(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xf32>, %zx: tensor<ui8>, %zw: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_conv' op operand #1 must be tensor of integers}}
+  %y = "graph.integer_conv"(%x, %w, %zx, %zw) : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xf32>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  return
+}
+
+// -----
+
+func.func @integer_conv_c2(%x: tensor<1x3x8x8xui8>, %w: tensor<4x2x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_conv' op expected weights of 3 channels / 1 groups, got 2}}
+  %y = graph.integer_conv %x, %w, %zx, %zw : (tensor<1x3x8x8xui8>, tensor<4x2x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  return
+}
+
+// -----
+
+func.func @integer_conv_c3(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %zx: tensor<3xui8>, %zw: tensor<i8>) {
+  // expected-error @+1 {{'graph.integer_conv' op operand 2: expected one element, got 3xu8}}
+  %y = graph.integer_conv %x, %w, %zx, %zw : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<3xui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  return
+}
+
+// -----
+
+func.func @integer_conv_c3_channels(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<3xi8>) {
+  // expected-error @+1 {{'graph.integer_conv' op operand 3: expected 4 elements, one for each output channel, got 3}}
+  %y = graph.integer_conv %x, %w, %zx, %zw : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<3xi8>) -> tensor<1x4x6x6xi32>
+  return
+}
+
+// -----
+
+func.func @requantize_c1(%x: tensor<4xi32>, %m: tensor<f64>, %o: tensor<f32>, %z: tensor<ui8>) {
+  // expected-error @+1 {{'graph.requantize' op operand 1: expected f32, got f64}}
+  %y = graph.requantize %x, %m, %o, %z : (tensor<4xi32>, tensor<f64>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
+  return
+}
+
+// -----
+
+func.func @requantize_c2(%x: tensor<4xi32>, %m: tensor<3xf32>, %o: tensor<f32>, %z: tensor<ui8>) {
+  // expected-error @+1 {{'graph.requantize' op expected shapes that broadcast, got 4 and 3 in dimension 0}}
+  %y = graph.requantize %x, %m, %o, %z : (tensor<4xi32>, tensor<3xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
+  return
+}

@@ -4,9 +4,9 @@
 // CHECK-LABEL: func.func @columns
 // CHECK-SAME: %[[A:.*]]: tensor<8x16xui8>, %[[B:.*]]: tensor<16x4xi8>, %[[S:.*]]: tensor<f32>, %[[Z:.*]]: tensor<ui8>, %[[T:.*]]: tensor<4xf32>, %[[U:.*]]: tensor<4xi8>
 func.func @columns(%a: tensor<8x16xui8>, %b: tensor<16x4xi8>, %s: tensor<f32>, %z: tensor<ui8>, %t: tensor<4xf32>, %u: tensor<4xi8>) -> tensor<8x4xf32> {
-  // CHECK-DAG: %[[SUMS:.*]] = graph.integer_matmul %[[A]], %[[B]], %[[Z]], %[[U]]
-  // CHECK-DAG: %[[SCALE:.*]] = graph.mul %[[S]], %[[T]]
+  // CHECK: %[[SUMS:.*]] = graph.integer_matmul %[[A]], %[[B]], %[[Z]], %[[U]]
   // CHECK: %[[FLOATS:.*]] = graph.cast %[[SUMS]] {to = f32}
+  // CHECK: %[[SCALE:.*]] = graph.mul %[[S]], %[[T]]
   // CHECK: %[[Y:.*]] = graph.mul %[[FLOATS]], %[[SCALE]]
   // CHECK: return %[[Y]]
   %x = graph.dequantize_linear %a, %s, %z : (tensor<8x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<8x16xf32>
@@ -87,4 +87,79 @@ func.func @placed(%a: tensor<?x16xui8>, %b: tensor<16x4xi8>, %s: tensor<f32>, %z
   %y = graph.matmul %x, %w {device = #dlc.device<cuda:0>} : (tensor<?x16xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
   %t = graph.matmul %x, %w {graph.group = "g"} : (tensor<?x16xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
   return %y, %t : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+// A convolution in QDQ form, of which ReLU ends where small integers do.
+// CHECK-LABEL: func.func @conv
+// CHECK: %[[SUMS:.*]] = graph.integer_conv %arg0, %arg1, %{{.*}}, %{{.*}} {{{.*}}pads = array<i64: 1, 1, 1, 1>{{.*}}} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x8x8xi32>
+// CHECK: graph.requantize %[[SUMS]], %{{.*}}, %{{.*}}, %{{.*}} : (tensor<1x4x8x8xi32>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+func.func @conv(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %s: tensor<f32>, %t: tensor<4xf32>, %z: tensor<4xi8>, %c: tensor<4xf32>) -> tensor<1x4x8x8xui8> {
+  %zero = graph.constant dense<0> : tensor<ui8>
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %x = graph.dequantize_linear %a, %s, %zero : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x8x8xf32>
+  %w = graph.dequantize_linear %b, %t, %z {axis = 0 : i64} : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>) -> tensor<4x3x3x3xf32>
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+  %1 = graph.relu %0 : tensor<1x4x8x8xf32>
+  %y = graph.quantize_linear %1, %scale, %zero : (tensor<1x4x8x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+  return %y : tensor<1x4x8x8xui8>
+}
+
+// -----
+
+// ReLU that ends elsewhere, and a limit that does.
+// CHECK-LABEL: func.func @limits
+// CHECK: graph.relu
+// CHECK: graph.quantize_linear
+// CHECK: graph.requantize
+// CHECK: graph.clamp
+// CHECK: graph.quantize_linear
+// CHECK-NOT: graph.requantize
+func.func @limits(%a: tensor<2x4xui8>, %b: tensor<4x4xi8>, %s: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> (tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>) {
+  %zero = graph.constant dense<0> : tensor<ui8>
+  %one = graph.constant dense<1> : tensor<ui8>
+  %low = graph.constant dense<0.0> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32>
+  %fine = graph.constant dense<0.0235294122> : tensor<f32>
+  %coarse = graph.constant dense<0.5> : tensor<f32>
+  %x = graph.dequantize_linear %a, %s, %z : (tensor<2x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x4xf32>
+  %w = graph.dequantize_linear %b, %s, %u : (tensor<4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<4x4xf32>
+  %0 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %1 = graph.relu %0 : tensor<2x4xf32>
+  %2 = graph.quantize_linear %1, %coarse, %one : (tensor<2x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x4xui8>
+  %3 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %4 = graph.clamp %3, %low, %six : (tensor<2x4xf32>, tensor<f32>, tensor<f32>) -> tensor<2x4xf32>
+  %5 = graph.quantize_linear %4, %fine, %zero : (tensor<2x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x4xui8>
+  %6 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %7 = graph.clamp %6, %low, %six : (tensor<2x4xf32>, tensor<f32>, tensor<f32>) -> tensor<2x4xf32>
+  %8 = graph.quantize_linear %7, %coarse, %zero : (tensor<2x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x4xui8>
+  return %2, %5, %8 : tensor<2x4xui8>, tensor<2x4xui8>, tensor<2x4xui8>
+}
+
+// -----
+
+// QLinearConv has its bias in front of the scale.
+// CHECK-LABEL: func.func @bias_of_sums
+// CHECK: %[[SUMS:.*]] = graph.integer_conv
+// CHECK: graph.requantize %[[SUMS]]
+func.func @bias_of_sums(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %bias: tensor<4x1x1xi32>, %scale: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> tensor<1x4x6x6xui8> {
+  %0 = graph.integer_conv %a, %b, %z, %u : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  %1 = graph.add %0, %bias : (tensor<1x4x6x6xi32>, tensor<4x1x1xi32>) -> tensor<1x4x6x6xi32>
+  %2 = graph.cast %1 {to = f32} : (tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xf32>
+  %3 = graph.mul %2, %scale : (tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
+  %y = graph.quantize_linear %3, %scale, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x6x6xui8>
+  return %y : tensor<1x4x6x6xui8>
+}
+
+// -----
+
+// In groups, as depthwise ones, they stay.
+// CHECK-LABEL: func.func @groups
+// CHECK-NOT: graph.integer_conv
+func.func @groups(%a: tensor<1x4x8x8xui8>, %b: tensor<4x1x3x3xi8>, %s: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> tensor<1x4x6x6xf32> {
+  %x = graph.dequantize_linear %a, %s, %z : (tensor<1x4x8x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x8x8xf32>
+  %w = graph.dequantize_linear %b, %s, %u : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<4x1x3x3xf32>
+  %0 = graph.conv %x, %w {group = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return %0 : tensor<1x4x6x6xf32>
 }

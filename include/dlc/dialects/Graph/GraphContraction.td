@@ -99,6 +99,35 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
   let results = (outs Graph_NumberTensor:$y);
 }
 
+def IntegerConvOp : Graph_Op<"integer_conv", "Anchor", [
+    Graph_Contraction]> {
+  let summary = "Convolution of small integers";
+  let description = [{
+    As `graph.conv` of plain tensors, of `x - x_zero_point` and
+    `w - w_zero_point`, with sums in i32, where they wrap around. Outside of `x`
+    is nothing, as if its zero point were there. It has no gradient: integers
+    have none.
+
+    Constraints:
+    - (integer_conv_c1) `x` and `w` are tensors of i8 or ui8, not always the
+      same; a zero point has the type of its factor; `y` is a tensor of i32.
+    - (integer_conv_c2) `x`, `w` and the attributes fit together as those of
+      `graph.conv` without blocks.
+    - (integer_conv_c3) `x_zero_point` has one element, `w_zero_point` one or M.
+
+    ```mlir
+    %y = graph.integer_conv %x, %w, %zx, %zw {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x8x8xi32>
+    ```
+  }];
+  let arguments = (ins Graph_IntTensor:$x, Graph_IntTensor:$w,
+                       Graph_IntTensor:$x_zero_point,
+                       Graph_IntTensor:$w_zero_point,
+                       Graph_Ints:$strides, Graph_Ints:$pads,
+                       Graph_Ints:$dilations, Graph_Int<"1">:$group,
+                       Graph_AutoPad:$auto_pad);
+  let results = (outs Graph_IntTensor:$y);
+}
+
 def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {

@@ -5,7 +5,7 @@
 #ifndef DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD
 #define DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD
 
-include "dlc/dialects/Graph/GraphBase.td"
+include "dlc/dialects/Graph/GraphElementwise.td"
 
 def QuantizeLinearOp : Graph_Op<"quantize_linear", "Opaque", [
     DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
@@ -59,6 +59,30 @@ def DequantizeLinearOp : Graph_Op<"dequantize_linear", "Opaque", [
                        Graph_IntTensor:$zero_point, Graph_Int<"1">:$axis,
                        Graph_Int<"0">:$block_size);
   let results = (outs Graph_FloatTensor:$y);
+}
+
+def RequantizeOp : Graph_ElementwiseOp<"requantize", [
+    Graph_RoundsToIntegers]> {
+  let summary = "Sums of integers as small integers";
+  let description = [{
+    Computes `saturate(round(x * multiplier + offset) + zero_point)` for each
+    element, of f32, in which the product and the sum may be rounded once; NaN
+    becomes the zero point. It is what follows an `integer_matmul` or an
+    `integer_conv`: `multiplier` is the scales of both factors over that of the
+    result, `offset` the bias over that. It has no gradient: it moves in steps.
+
+    Constraints:
+    - (requantize_c1) `x` is a tensor of i32, `multiplier` and `offset` are of
+      f32; `y` has the element type of `zero_point`, i8 or ui8.
+    - (requantize_c2) the four shapes broadcast.
+
+    ```mlir
+    %y = graph.requantize %x, %m, %o, %z : (tensor<1x4x8x8xi32>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+    ```
+  }];
+  let arguments = (ins Graph_IntTensor:$x, Graph_FloatTensor:$multiplier,
+                       Graph_FloatTensor:$offset, Graph_IntTensor:$zero_point);
+  let results = (outs Graph_IntTensor:$y);
 }
 
 #endif // DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD

@@ -195,11 +195,14 @@ def MultiplyIntegersPass
     yet; that nobody asks for gradients, which integers have none of.
     Ensures: a product on the host of two factors of 8 bits that were
     dequantized to f32, as those of files in QDQ form, with one scale each or, of
-    the second one, one for each column, is one of integers, times both scales.
-    Sums are exact, where those of floats are rounded. Others stay: a column of
-    more than 2^15 terms, of which sums might wrap around, a factor in blocks,
-    and what other devices compute, whose libraries have faster products of
-    floats.
+    the second one, one for each column, is one of integers, times both scales;
+    so is a convolution of one group over one or two dimensions, of weights with
+    one scale or one for each channel of the result. Sums are exact, where those
+    of floats are rounded. Others stay: those of more than 2^15 terms, which
+    might wrap around, scales of blocks, and what other devices compute, whose
+    libraries have faster products of floats. What alone reads such sums, as
+    scaled, with a bias, and as limited where small integers end, too, and
+    quantises them with one scale is a `requantize` of the sums.
     Cost: linear in the operations.
 
     ```mlir
@@ -208,9 +211,9 @@ def MultiplyIntegersPass
     %y = graph.matmul %x, %w : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
     ->
     %0 = graph.integer_matmul %a, %b, %z, %u : (tensor<8x16xui8>, tensor<16x4xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<8x4xi32>
-    %1 = graph.mul %s, %t : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
-    %2 = graph.cast %0 {to = f32} : (tensor<8x4xi32>) -> tensor<8x4xf32>
-    %y = graph.mul %2, %1 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %1 = graph.cast %0 {to = f32} : (tensor<8x4xi32>) -> tensor<8x4xf32>
+    %2 = graph.mul %s, %t : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+    %y = graph.mul %1, %2 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
     ```
   }];
   let dependentDialects = ["::dlc::graph::GraphDialect"];

@@ -111,6 +111,7 @@ static constexpr Row rows[] = {
     {"conv_transpose", "ConvTranspose", 17, writeConvTranspose},
     {"deform_conv", "DeformConv", 19},
     {"einsum", "Einsum"},
+    {"integer_conv", "ConvInteger", 10},
     {"integer_matmul", "MatMulInteger", 10, writeIntegerMatmul},
     {"matmul", "MatMul"},
 };

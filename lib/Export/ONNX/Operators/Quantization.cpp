@@ -33,9 +33,24 @@ static void writeDequantize(NodeContext &n) {
   n.result("DequantizeLinear", n.inputs(), attributes);
 }
 
+static void writeRequantize(NodeContext &n) {
+  constexpr int64_t f32 = 1; // TensorProto.DataType
+  auto zero = llvm::dyn_cast<mlir::RankedTensorType>(n.value(3).getType());
+  if (!zero || !zero.hasStaticShape() || zero.getRank() > 1 ||
+      zero.getNumElements() != 1)
+    return n.unsupported("zero points that broadcast");
+  std::string x = n.node("Cast", {n.in(0)}, {{"to", f32}});
+  std::string sum = n.node("Add", {n.node("Mul", {x, n.in(1)}), n.in(2)});
+  n.result("QuantizeLinear", {sum,
+                              zero.getRank() == 0 ? n.scalarLike(1, 1)
+                                                  : n.floatsLike(1, {1}, {1}),
+                              n.in(3)});
+}
+
 static constexpr Row rows[] = {
     {"dequantize_linear", "DequantizeLinear", 17, writeDequantize},
     {"quantize_linear", "QuantizeLinear", 17, writeQuantize},
+    {"requantize", "QuantizeLinear", 17, writeRequantize},
 };
 
 llvm::ArrayRef<Row> dlc::exporter::quantizationRows() { return rows; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantised arithmetic: products and convolutions of integers are those of
-// i32 after the zero points are taken off.
+// Quantised arithmetic.
 
 #include "Window.h"
 
@@ -138,54 +137,48 @@ static void importQLinearMatMul(NodeContext &n) {
 
 //===-- Convolutions ------------------------------------------------------===//
 
-/// A parameter per output channel, to broadcast against dimension `axis` of a
-/// tensor of rank `rank`.
-static Value perChannel(NodeContext &n, Value parameter, int64_t axis,
-                        int64_t rank) {
-  if (GraphBuilder::rankOf(parameter) != 1 ||
-      GraphBuilder::dimOf(parameter, 0) == 1)
-    return parameter ? asScalar(n, parameter) : parameter;
-  return n.b.unsqueeze(parameter, firstInts(rank - axis, 1));
+/// A parameter of which there is one, or one for each output channel.
+static Value perChannel(NodeContext &n, Value parameter) {
+  return GraphBuilder::rankOf(parameter) != 1 ||
+                 GraphBuilder::dimOf(parameter, 0) == 1
+             ? asScalar(n, parameter)
+             : parameter;
 }
 
-/// x - zero as i32.
-static Value centered(NodeContext &n, Value x, Value zero) {
-  Type i32 = n.b.elementType(DLC_I32);
-  Value wide = n.b.cast(x, i32);
-  return zero ? n.b.sub(wide, n.b.cast(zero, i32)) : wide;
-}
-
-static Value convolve(NodeContext &n, Value x, Value w, Value bias) {
+/// The sums of x and w without their zero points, of which null ones are 0.
+static Value convolve(NodeContext &n, Factor x, Factor w) {
   Ints kernel = n.getInts("kernel_shape");
+  const int64_t rank = n.rank(w.value);
   if (kernel.empty())
-    for (int64_t i = 2; i < n.rank(w); ++i)
-      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w, i)))
-        kernel.push_back(GraphBuilder::dimOf(w, i));
-  Window window = readWindow(n, x, kernel);
-  resolveAutoPad(n, x, window);
+    for (int64_t i = 2; i < rank; ++i)
+      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w.value, i)))
+        kernel.push_back(GraphBuilder::dimOf(w.value, i));
+  Window window = readWindow(n, x.value, kernel);
+  resolveAutoPad(n, x.value, window);
   llvm::SmallVector<NamedValue> attributes = window.attributes();
   attributes.push_back({"group", n.getInt("group", 1)});
-  llvm::SmallVector<Value> operands = {x, w};
-  if (bias)
-    operands.push_back(bias);
-  return n.b.op("conv", operands, attributes);
+  Value ofX = x.zero ? asScalar(n, x.zero) : n.b.scalarLike(x.value, 0);
+  Value ofW = w.zero ? perChannel(n, w.zero) : n.b.scalarLike(w.value, 0);
+  return n.b.op("integer_conv", {x.value, w.value, ofX, ofW}, attributes);
 }
 
 static void importConvInteger(NodeContext &n) {
-  Value x = n.in(0), w = n.in(1);
-  Value zeroX = n.has(2) ? asScalar(n, n.in(2)) : Value();
-  Value zeroW = perChannel(n, n.in(3), 0, n.rank(w));
-  n.set(0, convolve(n, centered(n, x, zeroX), centered(n, w, zeroW), {}));
+  n.set(0, convolve(n, {n.in(0), n.has(2) ? n.in(2) : Value()},
+                    {n.in(1), n.has(3) ? n.in(3) : Value()}));
 }
 
 static void importQLinearConv(NodeContext &n) {
-  Value x = n.in(0), w = n.in(3);
-  int64_t rank = n.rank(x);
-  Value zeroW = perChannel(n, n.in(5), 0, rank);
-  Value sum = convolve(n, centered(n, x, asScalar(n, n.in(2))),
-                       centered(n, w, zeroW), n.in(8));
-  Value scale = n.b.mul(asScalar(n, n.in(1)), perChannel(n, n.in(4), 1, rank));
-  n.set(0, requantize(n, sum, scale, n.in(6), n.in(7)));
+  const int64_t rank = n.rank(n.in(0));
+  auto alongChannels = [&](Value values) {
+    return GraphBuilder::rankOf(values) == 0
+               ? values
+               : n.b.unsqueeze(values, firstInts(rank - 2, 1));
+  };
+  Value sums = convolve(n, {n.in(0), n.in(2)}, {n.in(3), n.in(5)});
+  if (n.has(8))
+    sums = n.b.add(sums, alongChannels(n.in(8)));
+  Value scale = n.b.mul(asScalar(n, n.in(1)), perChannel(n, n.in(4)));
+  n.set(0, requantize(n, sums, alongChannels(scale), n.in(6), n.in(7)));
 }
 
 static constexpr Operator rows[] = {

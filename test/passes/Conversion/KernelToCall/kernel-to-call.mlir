@@ -216,8 +216,8 @@ kernel.func @integers_of_rows(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: t
 
 // CHECK-LABEL: func.func @byte_products
 func.func @byte_products(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor<ui8>, %zb: tensor<i8>) -> tensor<2x20xi32> {
+  // CHECK: kernel.call @variable_integers(%arg0, %arg1, %arg2, %arg3)
   // CHECK: %[[B:.*]] = graph.constant dense_resource<{{.*}}> : tensor<544xf32>
-  // CHECK: %[[X:.*]] = kernel.call @variable_integers(%arg0, %arg1, %arg2, %arg3)
   // CHECK: kernel.call @integers(%{{.*}}, %[[B]], %arg2, %{{.*}})
   %0 = kernel.call @variable_integers(%a, %b, %za, %zb) : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x20xi32>
   %w = graph.constant dense<3> : tensor<30x20xi8>
@@ -225,4 +225,27 @@ func.func @byte_products(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor
   %1 = kernel.call @integers(%a, %w, %za, %z) : (tensor<2x30xui8>, tensor<30x20xi8>, tensor<ui8>, tensor<20xi8>) -> tensor<2x20xi32>
   %2 = graph.add %0, %1 : tensor<2x20xi32>
   return %2 : tensor<2x20xi32>
+}
+
+// What rounds sums is part of the call.
+// CHECK: kernel.library @rounded_conv "cpu.integer_conv" {packed_shape = array<i64: 4, 3, 3, 3>, packed_w = 1 : i64, pads = array<i64: 1, 1, 1, 1>} workspace(320)
+// CHECK-SAME: (tensor<1x3x8x8xui8>, tensor<{{.*}}xf32>, tensor<ui8>, tensor<i8>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+kernel.func @rounded_conv(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8> {kernel.constant}, %zx: tensor<ui8>, %zw: tensor<i8>, %m: tensor<4x1x1xf32>, %o: tensor<4x1x1xf32>, %zy: tensor<ui8>) -> tensor<1x4x8x8xui8> {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x8x8xi32>
+  %1 = graph.requantize %0, %m, %o, %zy : (tensor<1x4x8x8xi32>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+  kernel.return %1 : tensor<1x4x8x8xui8>
+}
+
+// CHECK: kernel.func @grouped_integers
+// WHY: grouped_integers is generated: the library convolves integers in one group
+kernel.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x1x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<i8>) -> tensor<1x4x6x6xi32> {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  kernel.return %0 : tensor<1x4x6x6xi32>
+}
+
+// CHECK-LABEL: func.func @rounded_convs
+func.func @rounded_convs(%x: tensor<1x3x8x8xui8>, %zx: tensor<ui8>, %zw: tensor<i8>, %m: tensor<4x1x1xf32>) -> tensor<1x4x8x8xui8> {
+  %w = graph.constant dense<3> : tensor<4x3x3x3xi8>
+  %0 = kernel.call @rounded_conv(%x, %w, %zx, %zw, %m, %m, %zx) : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
+  return %0 : tensor<1x4x8x8xui8>
 }

@@ -86,6 +86,25 @@ TEST(IntegerMatmul, BatchesBroadcast) {
                {}, tensor(DLC_I32, {2, 1, 2}, {20, 400, -30, -600}));
 }
 
+TEST(IntegerConv, NothingIsOutside) {
+  // 3 - 2 and 255 - 2 times 1 + 1 and 2 + 1, with a border of nothing.
+  expectResult("integer_conv",
+               {tensor(DLC_U8, {1, 1, 2}, {3, 255}),
+                tensor(DLC_I8, {1, 1, 2}, {1, 2}), tensor(DLC_U8, {1}, {2}),
+                tensor(DLC_I8, {}, {-1})},
+               attributes({{"pads", std::vector<int64_t>{1, 1}}}),
+               tensor(DLC_I32, {1, 1, 3}, {3, 761, 506}));
+}
+
+TEST(IntegerConv, ZeroPointsOfChannelsAndGroups) {
+  expectResult("integer_conv",
+               {tensor(DLC_I8, {1, 2, 1}, {5, 7}),
+                tensor(DLC_U8, {2, 1, 1}, {10, 20}), tensor(DLC_I8, {}, {1}),
+                tensor(DLC_U8, {2}, {8, 30})},
+               attributes({{"group", int64_t{2}}}),
+               tensor(DLC_I32, {1, 2, 1}, {8, -60}));
+}
+
 TEST(IntegerMatmul, SumsWrapAround) {
   const std::vector<double> many(40000, 255);
   expectResult("integer_matmul",

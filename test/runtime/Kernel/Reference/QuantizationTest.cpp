@@ -105,3 +105,22 @@ TEST(Quantization, Rejects) {
                      {{"block_size", -1}}),
             "error: expected a block_size of at least 0, got -1");
 }
+
+TEST(Requantize, RoundsAndSaturates) {
+  TestTensor x = tensor(DLC_I32, {1, 2, 3}, {1, 3, -5, 1000, -1000, 8});
+  expectResult("requantize",
+               {x, f32({2, 1}, {0.5, 0.25}), f32({}, {0.5}),
+                tensor(DLC_U8, {}, {10})},
+               {}, tensor(DLC_U8, {1, 2, 3}, {11, 12, 8, 255, 0, 12}));
+  expectResult("requantize",
+               {x, f32({2, 1}, {0.5, 0.25}), f32({}, {0.5}),
+                tensor(DLC_I8, {1}, {-1})},
+               {}, tensor(DLC_I8, {1, 2, 3}, {0, 1, -3, 127, -128, 1}));
+}
+
+TEST(Requantize, NaNIsTheZeroPoint) {
+  expectResult("requantize",
+               {tensor(DLC_I32, {2}, {1, 2}), f32({2}, {kInf, NAN}),
+                f32({}, {-kInf}), tensor(DLC_U8, {}, {7})},
+               {}, tensor(DLC_U8, {2}, {7, 7}));
+}

@@ -27,10 +27,14 @@
 //               columns and 2^15 elements of a at least, rounded rows may have
 //               a workspace, the second output; older artifacts have none.
 //               default 0: f32 alone
-// cpu.integer_matmul    inputs (a, b, a_zero_point, b_zero_point), output c
+// cpu.integer_matmul    inputs (a, b, a_zero_point, b_zero_point, multiplier?,
+//   offset?, c_zero_point?), output c
 //   c = (a - a_zero_point) * (b - b_zero_point) in i32, which wraps around; a
 //   and b as above, each i8 or u8, and zero points of the same type. That of a
-//   is one element, those of b one or as many as there are columns.
+//   is one element, those of b one or as many as there are columns. With all
+//   others c is i8 or u8, round(sums * multiplier + offset) + c_zero_point,
+//   saturated: multiplier and offset are f32, one or one for each column, NaN
+//   gives the zero point.
 //   packed_b          1: b holds what pack(call, 1) wrote, per batch
 //                     [N/64][K/4][64][4] of bytes with sign, of u8 less 128, K
 //                     padded with zeros to a multiple of 64, the last part as
@@ -38,6 +42,16 @@
 //                     and the sums of the columns, i32. As a vector of floats;
 //                     packed_shape holds its shape before packing. Without it a
 //                     workspace for it is the second output.
+// cpu.integer_conv    inputs (x, w, x_zero_point, w_zero_point, multiplier?,
+//   offset?, y_zero_point?), output y, then a workspace
+//   y = conv(x - x_zero_point, w - w_zero_point) in i32, which wraps around; x
+//   and w as cpu.conv has them, in one group, each i8 or u8, and zero points of
+//   the same type. That of x is one element, those of w one or as many as there
+//   are output channels. The others as above, [OC, 1] or [OC, 1, 1] where there
+//   is one for each channel.
+//   strides, pads, dilations    as cpu.conv has them
+//   packed_w          1: w holds what pack(call, 1) wrote, as a packed b of
+//                     cpu.integer_matmul with the terms [KH][KW][C]
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
 //   w [OC, C/group, KW] or [OC, C/group, KH, KW].
@@ -207,6 +221,8 @@ Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
 Status prepareIntegerMatmul(const KernelCall &call, Isa isa,
                             std::unique_ptr<PreparedKernel> &prepared);
+Status prepareIntegerConv(const KernelCall &call, Isa isa,
+                          std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
 Status prepareDepthwiseChain(const KernelCall &call, Isa isa,
