@@ -229,13 +229,20 @@ const Operator *ModelImporter::findRow(const Node &node, const Scope &scope) {
     fail(message, alternative);
     return nullptr;
   };
-  if (!node.domain.empty() && node.domain != "ai.onnx")
+  const bool isStandard = node.domain.empty() || node.domain == "ai.onnx";
+  const Operator *ofMicrosoft = StringRef(node.domain) == kMicrosoftDomain
+                                    ? findMicrosoftOperator(node.type)
+                                    : nullptr;
+  if (!isStandard && !ofMicrosoft)
     return refuse("unsupported: operator " + describe(node) +
-                      ", expected one of ai.onnx or a function of the model",
+                      ", expected one of ai.onnx, some of com.microsoft, or "
+                      "a function of the model",
                   nearestOperator(node.type));
   int64_t opset = standardOpset(scope.opsets);
   if (opset == 0)
     return refuse("expected an opset import of ai.onnx");
+  if (ofMicrosoft)
+    return ofMicrosoft;
   bool known = false;
   const Operator *row = findOperator(node.type, opset, known);
   if (!known)

@@ -36,6 +36,13 @@ const Operator *dlc::onnx::findOperator(llvm::StringRef name, int64_t opset,
   return best;
 }
 
+const Operator *dlc::onnx::findMicrosoftOperator(llvm::StringRef name) {
+  for (const Operator &row : microsoftOperators())
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
 std::string dlc::onnx::nearestOperator(std::string_view name) {
   std::vector<std::string_view> names;
   for (Rows *family : families)

@@ -36,10 +36,16 @@ struct Operator {
 /// version of the operator exists.
 const Operator *findOperator(llvm::StringRef name, int64_t opset, bool &known);
 
+/// That of an operator of com.microsoft, of which there is one version.
+inline constexpr llvm::StringLiteral kMicrosoftDomain = "com.microsoft";
+const Operator *findMicrosoftOperator(llvm::StringRef name);
+
 /// "operator Conv", the one of a name like `name`, or "".
 std::string nearestOperator(std::string_view name);
 
-// The families.
+llvm::ArrayRef<Operator> microsoftOperators();
+
+// The families of ai.onnx.
 llvm::ArrayRef<Operator> attentionOperators();
 llvm::ArrayRef<Operator> binaryOperators();
 llvm::ArrayRef<Operator> constantOperators();

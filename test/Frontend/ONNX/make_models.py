@@ -19,8 +19,9 @@ FOLDER = pathlib.Path(__file__).parent / "Inputs"
 TEXTS = {}
 
 
-def text(name, body, ir=8, opset=13):
-    TEXTS[name] = f'<ir_version: {ir}, opset_import: ["" : {opset}]>\n{body}'
+def text(name, body, ir=8, opset=13, domains=()):
+    imports = "".join(f', "{domain}" : 1' for domain in domains)
+    TEXTS[name] = f'<ir_version: {ir}, opset_import: ["" : {opset}{imports}]>\n{body}'
 
 
 text(
@@ -31,6 +32,37 @@ text(
       product = MatMul(x, w)
       y = Relu(product)
     }""",
+)
+text(
+    "quantized-convolutions",
+    """agraph (uint8[1, 4, 5, 5] x, int8[4, 4, 3, 3] w, int8[4, 1, 3, 3] v, int32[4] b) => (uint8[1, 4, 3, 3] y, uint8[1, 4, 3, 3] z)
+    <float sx = {0.5}, uint8 zx = {3}, float[4] sw = {1,2,3,4}, int8[4] zw = {0,1,2,3}, float sy = {0.25}, uint8 zy = {7}>
+    {
+      y = QLinearConv(x, sx, zx, w, sw, zw, sy, zy, b)
+      z = QLinearConv<group = 4>(x, sx, zx, v, sw, zw, sy, zy, b)
+    }""",
+)
+text(
+    "microsoft",
+    """agraph (uint8[2, 3] x, uint8[2, 3] y, int8[3, 4] w, float[2, 3] f) => (uint8[2, 3] a, float[2, 4] g, float[2, 4] d, float[2, 3] n)
+    <float s = {0.5}, uint8 z = {3}, int8 zero = {0}, float[4] bias = {1,2,3,4}, float[3] gamma = {1,2,3}>
+    {
+      a = com.microsoft.QLinearAdd(x, s, z, y, s, , s, z)
+      g = com.microsoft.QGemm(x, s, z, w, s, zero)
+      d = com.microsoft.DynamicQuantizeMatMul(f, w, s, , bias)
+      n = com.microsoft.SkipLayerNormalization<epsilon = 0.5>(f, f, gamma)
+    }""",
+    opset=17,
+    domains=["com.microsoft"],
+)
+text(
+    "microsoft-missing",
+    """agraph (uint8[2, 3] x) => (uint8[2, 3] y)
+    <float s = {0.5}, uint8 z = {3}>
+    {
+      y = com.microsoft.QLinearSigmoid(x, s, z)
+    }""",
+    domains=["com.microsoft"],
 )
 text(
     "shapes",

@@ -288,6 +288,8 @@ TEST_F(Element, EveryOperationAgreesWithItsReference) {
   for (rt::DataType exponent : {DLC_I32, DLC_U8, DLC_I64, DLC_F32})
     for (rt::DataType base : {DLC_F32, DLC_I32, DLC_U16, DLC_F64})
       check("pow", {base, exponent}, none);
+  for (rt::DataType zeroPoint : {DLC_U8, DLC_I8})
+    check("requantize", {DLC_I32, DLC_F32, DLC_F32, zeroPoint}, none);
 
   EXPECT_EQ(seen, expected) << "an operation was never built";
   // Some functions have no folder; most must have been compared.

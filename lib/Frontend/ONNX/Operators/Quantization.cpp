@@ -2,6 +2,7 @@
 //
 // Quantised arithmetic.
 
+#include "Quantization.h"
 #include "Window.h"
 
 using namespace dlc::onnx;
@@ -24,7 +25,7 @@ static Type optionalType(NodeContext &n, llvm::StringRef name, int64_t since) {
   return n.getElementType(name);
 }
 
-static void importQuantizeLinear(NodeContext &n) {
+void dlc::onnx::importQuantizeLinear(NodeContext &n) {
   Value x = n.in(0), scale = n.in(1), zero = n.in(2);
   Type wanted = optionalType(n, "output_dtype", 21);
   if (!zero)
@@ -44,7 +45,7 @@ static void importQuantizeLinear(NodeContext &n) {
   n.set(0, n.b.op("quantize_linear", {x, scale, zero}, attributes));
 }
 
-static void importDequantizeLinear(NodeContext &n) {
+void dlc::onnx::importDequantizeLinear(NodeContext &n) {
   Value x = n.in(0), scale = n.in(1), zero = n.in(2);
   if (!zero)
     zero = zerosLike(n, scale, GraphBuilder::elementOf(x));
@@ -59,8 +60,7 @@ static void importDequantizeLinear(NodeContext &n) {
   n.set(0, y);
 }
 
-static void importDynamicQuantizeLinear(NodeContext &n) {
-  Value x = n.in(0);
+Quantized dlc::onnx::quantizeDynamically(NodeContext &n, Value x) {
   Value zero = n.b.scalarLike(x, 0);
   Ints axes = firstInts(n.rank(x));
   Value low = n.b.op("min", {n.b.reduce("reduce_min", x, axes, false), zero});
@@ -74,6 +74,11 @@ static void importDynamicQuantizeLinear(NodeContext &n) {
   Value rounded = n.b.op("round", {n.b.op("clamp", {offset, zero, top})});
   Value zeroPoint = n.b.cast(rounded, n.b.elementType(DLC_U8));
   Value y = n.b.op("quantize_linear", {x, divisor, zeroPoint});
+  return {y, scale, zeroPoint};
+}
+
+static void importDynamicQuantizeLinear(NodeContext &n) {
+  auto [y, scale, zeroPoint] = quantizeDynamically(n, n.in(0));
   n.setAll({y, scale, zeroPoint});
 }
 
@@ -87,14 +92,7 @@ static Value perRow(NodeContext &n, Value parameter, Value matrix) {
                                         : parameter;
 }
 
-namespace {
-/// A factor of a product, of any rank, and its zero point; null for 0.
-struct Factor {
-  Value value, zero;
-};
-} // namespace
-
-static Value product(NodeContext &n, Factor a, Factor b) {
+Value dlc::onnx::multiplyIntegers(NodeContext &n, Factor a, Factor b) {
   Ints extra;
   if (n.rank(a.value) == 1) {
     a.value = n.b.unsqueeze(a.value, {0});
@@ -113,15 +111,13 @@ static Value product(NodeContext &n, Factor a, Factor b) {
 
 static void importMatMulInteger(NodeContext &n) {
   Value a = n.in(0);
-  n.set(0, product(n, {a, n.has(2) ? perRow(n, n.in(2), a) : Value()},
-                   {n.in(1), n.in(3)}));
+  n.set(0, multiplyIntegers(n, {a, n.has(2) ? perRow(n, n.in(2), a) : Value()},
+                            {n.in(1), n.in(3)}));
 }
 
-/// Rounds accumulators to the type of the zero point. `scale` broadcasts with
-/// them; those of the result are per tensor.
-static Value requantize(NodeContext &n, Value accumulator, Value scale,
-                        Value resultScale, Value resultZero) {
-  Value real = n.b.mul(n.b.cast(accumulator, n.b.f32()), scale);
+Value dlc::onnx::requantize(NodeContext &n, Value sums, Value scale,
+                            Value resultScale, Value resultZero) {
+  Value real = n.b.mul(n.b.cast(sums, n.b.f32()), scale);
   return n.b.op("quantize_linear",
                 {real, asScalar(n, n.b.cast(resultScale, n.b.f32())),
                  asScalar(n, resultZero)});
@@ -129,7 +125,8 @@ static Value requantize(NodeContext &n, Value accumulator, Value scale,
 
 static void importQLinearMatMul(NodeContext &n) {
   Value a = n.in(0);
-  Value sums = product(n, {a, perRow(n, n.in(2), a)}, {n.in(3), n.in(5)});
+  Value sums =
+      multiplyIntegers(n, {a, perRow(n, n.in(2), a)}, {n.in(3), n.in(5)});
   auto asFloat = [&](Value value) { return n.b.cast(value, n.b.f32()); };
   Value scale = n.b.mul(perRow(n, asFloat(n.in(1)), a), asFloat(n.in(4)));
   n.set(0, requantize(n, sums, scale, n.in(6), n.in(7)));
@@ -145,21 +142,27 @@ static Value perChannel(NodeContext &n, Value parameter) {
              : parameter;
 }
 
-/// The sums of x and w without their zero points, of which null ones are 0.
-static Value convolve(NodeContext &n, Factor x, Factor w) {
+/// The convolution `name` of these operands, x and w first.
+static Value convolveAs(NodeContext &n, llvm::StringRef name,
+                        llvm::ArrayRef<Value> operands) {
+  Value x = operands[0], w = operands[1];
   Ints kernel = n.getInts("kernel_shape");
-  const int64_t rank = n.rank(w.value);
   if (kernel.empty())
-    for (int64_t i = 2; i < rank; ++i)
-      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w.value, i)))
-        kernel.push_back(GraphBuilder::dimOf(w.value, i));
-  Window window = readWindow(n, x.value, kernel);
-  resolveAutoPad(n, x.value, window);
+    for (int64_t i = 2, rank = n.rank(w); i < rank; ++i)
+      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w, i)))
+        kernel.push_back(GraphBuilder::dimOf(w, i));
+  Window window = readWindow(n, x, kernel);
+  resolveAutoPad(n, x, window);
   llvm::SmallVector<NamedValue> attributes = window.attributes();
   attributes.push_back({"group", n.getInt("group", 1)});
+  return n.b.op(name, operands, attributes);
+}
+
+/// The sums of x and w without their zero points, of which null ones are 0.
+static Value convolve(NodeContext &n, Factor x, Factor w) {
   Value ofX = x.zero ? asScalar(n, x.zero) : n.b.scalarLike(x.value, 0);
   Value ofW = w.zero ? perChannel(n, w.zero) : n.b.scalarLike(w.value, 0);
-  return n.b.op("integer_conv", {x.value, w.value, ofX, ofW}, attributes);
+  return convolveAs(n, "integer_conv", {x.value, w.value, ofX, ofW});
 }
 
 static void importConvInteger(NodeContext &n) {
@@ -167,12 +170,31 @@ static void importConvInteger(NodeContext &n) {
                     {n.in(1), n.has(3) ? n.in(3) : Value()}));
 }
 
+/// Groups, and three dimensions, have fast kernels of floats alone.
+static void importQLinearConvOfFloats(NodeContext &n) {
+  Value scaleX = asScalar(n, n.in(1)), scaleW = perChannel(n, n.in(4));
+  Value x =
+      n.b.op("dequantize_linear", {n.in(0), scaleX, asScalar(n, n.in(2))});
+  Value w =
+      n.b.op("dequantize_linear", {n.in(3), scaleW, perChannel(n, n.in(5))},
+             {{"axis", int64_t{0}}});
+  llvm::SmallVector<Value> operands = {x, w};
+  if (n.has(8))
+    operands.push_back(
+        n.b.mul(n.b.cast(n.in(8), n.b.f32()), n.b.mul(scaleX, scaleW)));
+  Value y = convolveAs(n, "conv", operands);
+  n.set(0, n.b.op("quantize_linear",
+                  {y, asScalar(n, n.in(6)), asScalar(n, n.in(7))}));
+}
+
 static void importQLinearConv(NodeContext &n) {
   const int64_t rank = n.rank(n.in(0));
+  if (n.getInt("group", 1) != 1 || rank > 4)
+    return importQLinearConvOfFloats(n);
   auto alongChannels = [&](Value values) {
     return GraphBuilder::rankOf(values) == 0
                ? values
-               : n.b.unsqueeze(values, firstInts(rank - 2, 1));
+               : n.b.unsqueeze(values, firstInts(rank - 1, 1));
   };
   Value sums = convolve(n, {n.in(0), n.in(2)}, {n.in(3), n.in(5)});
   if (n.has(8))
