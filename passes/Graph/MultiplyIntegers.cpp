@@ -27,11 +27,12 @@ using namespace dlc::graph;
 
 namespace {
 
-/// (x - zeroPoint) * scale. Where its matrices were turned round since, x is to
-/// be.
+/// (x - zeroPoint) * scale, of floats, or x, of i32. Where its matrices were
+/// turned round since, x is to be.
 struct Factor {
-  DequantizeLinearOp of;
-  TransposeOp turned; ///< Null where they were not.
+  Value x;
+  Value zeroPoint, scale; ///< Null where they are 0 and 1.
+  TransposeOp turned;     ///< Null where they were not.
 };
 
 /// Builds what takes the place of one operation.
@@ -49,6 +50,7 @@ private:
   Value make(StringRef name, ValueRange operands,
              ArrayRef<NamedAttribute> attributes = {});
   Value bytesOf(Factor factor);
+  Value zeroOf(Factor factor);
   Value multiply(Value a, Value b) { return make("graph.mul", {a, b}); }
   Value toFloat(Value sums);
   /// One element, or a vector of such of channels, which are dimension 1 of
@@ -88,12 +90,19 @@ static bool turnsMatrices(TransposeOp transpose, int64_t rank) {
   return transpose.getPerm() == ArrayRef(swapped);
 }
 
-/// What `value` is where it is bytes times a scale, one for all, or one for
-/// each place along dimension `axis`, counted from the back, if that is given.
+static bool hasBytes(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa<IntegerType>(type.getElementType()) &&
+         type.getElementType().getIntOrFloatBitWidth() == 8;
+}
+
+/// What `value` is where it is bytes as i32, or bytes times a scale, one for
+/// all, or one for each place along dimension `axis`, counted from the back, if
+/// that is given.
 static std::optional<Factor> match(Value value,
                                    std::optional<int64_t> axis = {}) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.getElementType().isF32())
+  if (!type)
     return std::nullopt;
   const int64_t rank = type.getRank();
   Factor factor;
@@ -103,25 +112,35 @@ static std::optional<Factor> match(Value value,
       return std::nullopt;
     value = factor.turned.getX();
   }
-  factor.of = value.getDefiningOp<DequantizeLinearOp>();
-  if (!factor.of || factor.of.getBlockSize() != 0)
+  if (auto cast = value.getDefiningOp<CastOp>()) {
+    factor.x = cast.getX();
+    return type.getElementType().isInteger(32) && hasBytes(factor.x)
+               ? std::optional(factor)
+               : std::nullopt;
+  }
+  auto of = value.getDefiningOp<DequantizeLinearOp>();
+  if (!of || of.getBlockSize() != 0 || !hasBytes(of.getX()) ||
+      !type.getElementType().isF32())
     return std::nullopt;
-  auto bytes = dyn_cast<RankedTensorType>(factor.of.getX().getType());
-  if (!bytes || bytes.getElementType().getIntOrFloatBitWidth() != 8)
-    return std::nullopt;
-  if (isOneElement(factor.of.getScale()))
+  factor.x = of.getX();
+  factor.zeroPoint = of.getZeroPoint();
+  factor.scale = of.getScale();
+  if (isOneElement(factor.scale))
     return factor;
   if (axis && factor.turned)
     axis = *axis == -1 ? -2 : *axis == -2 ? -1 : *axis;
-  if (axis && wrapAxis(static_cast<int64_t>(factor.of.getAxis()), rank) ==
+  if (axis && wrapAxis(static_cast<int64_t>(of.getAxis()), rank) ==
                   wrapAxis(*axis, rank))
     return factor;
   return std::nullopt;
 }
 
-/// Whether sums of so many products of 8 bits, each less than 2^16, are of 31.
-static bool fitSums(ArrayRef<int64_t> extents) {
+/// Whether sums of so many products of 8 bits, each less than 2^16, are of 31,
+/// as those that are to be floats have to be.
+static bool fitSums(const Factor &factor, ArrayRef<int64_t> extents) {
   int64_t terms = 1;
+  if (!factor.scale)
+    return true;
   for (int64_t extent : extents)
     if (ShapedType::isDynamic(extent) ||
         __builtin_mul_overflow(terms, extent, &terms))
@@ -143,11 +162,17 @@ Value Rewriter::make(StringRef name, ValueRange operands,
 }
 
 Value Rewriter::bytesOf(Factor factor) {
-  Value x = factor.of.getX();
   if (!factor.turned)
-    return x;
-  return make("graph.transpose", {x},
+    return factor.x;
+  return make("graph.transpose", {factor.x},
               {builder.getNamedAttr("perm", factor.turned.getPermAttr())});
+}
+
+Value Rewriter::zeroOf(Factor factor) {
+  if (factor.zeroPoint)
+    return factor.zeroPoint;
+  auto type = RankedTensorType::get({}, typeOf(factor.x).getElementType());
+  return ConstantOp::create(builder, op->getLoc(), makeSplat(type, 0));
 }
 
 Value Rewriter::toFloat(Value sums) {
@@ -179,14 +204,14 @@ LogicalResult Rewriter::replace(Value y) {
 LogicalResult Rewriter::rewrite(MatmulOp matmul) {
   auto a = match(matmul.getA());
   auto b = a ? match(matmul.getB(), /*axis=*/-1) : std::nullopt;
-  if (!b || !fitSums(typeOf(matmul.getA()).getShape().take_back()))
+  if (!b || !fitSums(*a, typeOf(matmul.getA()).getShape().take_back()))
     return failure();
-  Value sums = make(
-      "graph.integer_matmul",
-      {bytesOf(*a), bytesOf(*b), a->of.getZeroPoint(), b->of.getZeroPoint()});
+  Value sums = make("graph.integer_matmul",
+                    {bytesOf(*a), bytesOf(*b), zeroOf(*a), zeroOf(*b)});
+  if (!a->scale)
+    return replace(sums);
   Value floats = toFloat(sums);
-  Value scale = multiply(a->of.getScale(), b->of.getScale());
-  return replace(multiply(floats, scale));
+  return replace(multiply(floats, multiply(a->scale, b->scale)));
 }
 
 /// Of one group, which the library has.
@@ -196,7 +221,7 @@ LogicalResult Rewriter::rewrite(ConvOp conv) {
   if (!x || x->turned || !type || conv.getGroup() != 1 ||
       conv.getChannelBlock() != 0 || conv.getAutoPad() != "NOTSET" ||
       typeOf(conv.getX()).getRank() != type.getRank() || type.getRank() > 4 ||
-      !fitSums(type.getShape().drop_front()))
+      !fitSums(*x, type.getShape().drop_front()))
     return failure();
   auto w = match(conv.getW(), /*axis=*/-type.getRank());
   if (!w || w->turned)
@@ -204,14 +229,14 @@ LogicalResult Rewriter::rewrite(ConvOp conv) {
   SmallVector<NamedAttribute> attributes;
   for (StringRef name : {"strides", "pads", "dilations"})
     attributes.push_back(builder.getNamedAttr(name, conv->getAttr(name)));
-  Value sums = make(
-      "graph.integer_conv",
-      {x->of.getX(), w->of.getX(), x->of.getZeroPoint(), w->of.getZeroPoint()},
-      attributes);
+  Value y = make("graph.integer_conv", {x->x, w->x, zeroOf(*x), zeroOf(*w)},
+                 attributes);
   const int64_t rank = type.getRank();
-  Value floats = toFloat(sums);
-  Value scale = multiply(x->of.getScale(), w->of.getScale());
-  Value y = multiply(floats, alongChannels(scale, rank));
+  if (x->scale) {
+    Value floats = toFloat(y);
+    Value scale = multiply(x->scale, w->scale);
+    y = multiply(floats, alongChannels(scale, rank));
+  }
   if (conv.getBias())
     y = make("graph.add", {y, alongChannels(conv.getBias(), rank)});
   return replace(y);

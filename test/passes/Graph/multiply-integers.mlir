@@ -163,3 +163,24 @@ func.func @groups(%a: tensor<1x4x8x8xui8>, %b: tensor<4x1x3x3xi8>, %s: tensor<f3
   %0 = graph.conv %x, %w {group = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %0 : tensor<1x4x6x6xf32>
 }
+
+// -----
+
+// Bytes that were made i32, as MXNet's operators have them; any number of terms.
+// CHECK-LABEL: func.func @wide
+// CHECK: %[[T:.*]] = graph.transpose %arg1
+// CHECK: %[[Y:.*]] = graph.integer_matmul %arg0, %[[T]], %{{.*}}, %{{.*}} : (tensor<2x40000xui8>, tensor<40000x4xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x4xi32>
+// CHECK: %[[SUMS:.*]] = graph.integer_conv %arg2, %arg3
+// CHECK: %[[BIAS:.*]] = graph.reshape %arg4
+// CHECK: %[[Z:.*]] = graph.add %[[SUMS]], %[[BIAS]]
+// CHECK: return %[[Y]], %[[Z]]
+func.func @wide(%a: tensor<2x40000xui8>, %b: tensor<4x40000xi8>, %x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>, %bias: tensor<4xi32>) -> (tensor<2x4xi32>, tensor<1x4x6x6xi32>) {
+  %0 = graph.cast %a {to = i32} : (tensor<2x40000xui8>) -> tensor<2x40000xi32>
+  %1 = graph.cast %b {to = i32} : (tensor<4x40000xi8>) -> tensor<4x40000xi32>
+  %2 = graph.transpose %1 {perm = array<i64: 1, 0>} : (tensor<4x40000xi32>) -> tensor<40000x4xi32>
+  %3 = graph.matmul %0, %2 : (tensor<2x40000xi32>, tensor<40000x4xi32>) -> tensor<2x4xi32>
+  %4 = graph.cast %x {to = i32} : (tensor<1x3x8x8xi8>) -> tensor<1x3x8x8xi32>
+  %5 = graph.cast %w {to = i32} : (tensor<4x3x3x3xi8>) -> tensor<4x3x3x3xi32>
+  %6 = graph.conv %4, %5, %bias : (tensor<1x3x8x8xi32>, tensor<4x3x3x3xi32>, tensor<4xi32>) -> tensor<1x4x6x6xi32>
+  return %3, %6 : tensor<2x4xi32>, tensor<1x4x6x6xi32>
+}

@@ -202,7 +202,9 @@ def MultiplyIntegersPass
     might wrap around, scales of blocks, and what other devices compute, whose
     libraries have faster products of floats. What alone reads such sums, as
     scaled, with a bias, and as limited where small integers end, too, and
-    quantises them with one scale is a `requantize` of the sums.
+    quantises them with one scale is a `requantize` of the sums. Products and
+    such convolutions of bytes that were made i32, as MXNet has them, are those
+    of the bytes, too.
     Cost: linear in the operations.
 
     ```mlir
