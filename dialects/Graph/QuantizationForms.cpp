@@ -5,7 +5,7 @@
 #include "ElementBuilder.h"
 #include "Formula.h"
 
-#include <cmath>
+#include "dlc/dialects/Graph/Integers.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -66,11 +66,9 @@ FailureOr<SmallVector<Value>> QuantizeLinearOp::decompose(OpBuilder &builder) {
   // NaN becomes the zero point.
   x = f.select(f.make<IsNanOp>(x), 0.0, f.make<RoundOp>(x));
   x = f.add(x, f.cast(aligned->zeroPoint, Formula::elementOf(x)));
-  const unsigned bits = integer.getWidth();
-  const bool isUnsigned = integer.isUnsigned();
-  x = f.make<MaxOp>(x, f.number(x, isUnsigned ? 0 : -std::ldexp(1, bits - 1)));
-  x = f.make<MinOp>(
-      x, f.number(x, std::ldexp(1, bits - (isUnsigned ? 0 : 1)) - 1));
+  const auto [least, most] = limitsOf(integer);
+  x = f.make<MaxOp>(x, f.number(x, least));
+  x = f.make<MinOp>(x, f.number(x, most));
   return SmallVector<Value>{f.reshape(f.cast(x, integer), type.getShape())};
 }
 
@@ -104,8 +102,7 @@ Value RequantizeOp::buildElement(OpBuilder &builder, Location loc,
   Value isNan = e.compare(ElementBuilder::Float::UNO, x, x);
   x = e.select(isNan, e.number(x, 0), e.make<math::RoundEvenOp>(x));
   x = e.addf(x, e.convert(scalars[3], integer, f32));
-  const double least = integer.isUnsigned() ? 0 : INT8_MIN;
-  const double most = integer.isUnsigned() ? UINT8_MAX : INT8_MAX;
+  const auto [least, most] = limitsOf(integer);
   x = e.make<arith::MaximumFOp>(x, e.number(x, least));
   x = e.make<arith::MinimumFOp>(x, e.number(x, most));
   // It fits: no conversion has to ask.

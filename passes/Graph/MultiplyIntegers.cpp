@@ -5,6 +5,7 @@
 #include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Inference.h"
+#include "dlc/dialects/Graph/Integers.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -14,6 +15,7 @@
 #include "mlir/IR/Remarks.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace dlc::graph {
@@ -135,17 +137,20 @@ static std::optional<Factor> match(Value value,
   return std::nullopt;
 }
 
-/// Whether sums of so many products of 8 bits, each less than 2^16, are of 31,
-/// as those that are to be floats have to be.
-static bool fitSums(const Factor &factor, ArrayRef<int64_t> extents) {
+/// Whether sums have so many terms at most.
+static bool hasFewerTerms(ArrayRef<int64_t> extents, int64_t most) {
   int64_t terms = 1;
-  if (!factor.scale)
-    return true;
   for (int64_t extent : extents)
     if (ShapedType::isDynamic(extent) ||
         __builtin_mul_overflow(terms, extent, &terms))
       return false;
-  return terms <= 1 << 15;
+  return terms <= most;
+}
+
+/// Whether sums of so many products of 8 bits, each less than 2^16, are of 31,
+/// as those that are to be floats have to be.
+static bool fitSums(const Factor &factor, ArrayRef<int64_t> extents) {
+  return !factor.scale || hasFewerTerms(extents, 1 << 15);
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,8 +276,7 @@ static bool isLimited(QuantizeLinearOp quantize, double low, double high) {
     return false;
   auto type = cast<IntegerType>(
       getElementTypeOrSelf(quantize.getZeroPoint().getType()));
-  const double least = type.isUnsigned() ? 0 : INT8_MIN;
-  const double most = type.isUnsigned() ? UINT8_MAX : INT8_MAX;
+  const auto [least, most] = limitsOf(type);
   auto placeOf = [&](double limit) {
     return std::nearbyint(static_cast<float>(limit) /
                           static_cast<float>(*scale)) +
@@ -316,6 +320,55 @@ static std::optional<std::pair<Value, Value>> sidesOf(Value value, Of &&isOne) {
   return std::nullopt;
 }
 
+/// What the elements of `value` are at most, without their signs; nullopt where
+/// nobody knows. Of constants, and what little is done with them at first.
+static std::optional<double> greatestSize(Value value) {
+  if (ElementsAttr elements = getConstantElements(value)) {
+    const Type type = elements.getElementType();
+    RawElements raw = RawElements::get(elements, /*keepSplat=*/true);
+    if (!raw || !(type.isF32() || type.isInteger(32)))
+      return std::nullopt;
+    double most = 0;
+    for (size_t at = 0; at < raw.data().size(); at += 4) {
+      float real;
+      int32_t integer;
+      std::memcpy(&real, raw.data().data() + at, sizeof(real));
+      std::memcpy(&integer, raw.data().data() + at, sizeof(integer));
+      const double size = std::fabs(type.isF32() ? double{real} : integer);
+      most = size > most || std::isnan(size) ? size : most;
+    }
+    return most;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<UnsqueezeOp, ReshapeOp>(op))
+    return greatestSize(op->getOperand(0));
+  if (auto mul = dyn_cast_or_null<MulOp>(op)) {
+    auto a = greatestSize(mul.getA()), b = greatestSize(mul.getB());
+    return a && b ? std::optional(*a * *b) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Whether sums and what is added to them in i32 may be floats on their own:
+/// neither wraps around, nor is so large that what is left of both is rounded
+/// visibly where they cancel.
+static bool isSmallBias(Value added, Value scale, QuantizeLinearOp quantize) {
+  constexpr double mostAdded = 1 << 30, mostSteps = 1 << 15;
+  auto bias = greatestSize(added), factor = greatestSize(scale);
+  auto step = numberOf(quantize.getScale());
+  return bias && factor && step && *bias <= mostAdded &&
+         *bias * *factor <= mostSteps * std::fabs(*step);
+}
+
+/// The terms of a sum.
+static ArrayRef<int64_t> termsOf(Value sums) {
+  if (auto matmul = sums.getDefiningOp<IntegerMatmulOp>())
+    return typeOf(matmul.getA()).getShape().take_back();
+  return typeOf(sums.getDefiningOp<IntegerConvOp>().getW())
+      .getShape()
+      .drop_front();
+}
+
 /// Of sums of integers, times a scale, with a bias before that or after it.
 LogicalResult Rewriter::rewrite(QuantizeLinearOp quantize) {
   auto type = dyn_cast<RankedTensorType>(quantize.getY().getType());
@@ -341,8 +394,13 @@ LogicalResult Rewriter::rewrite(QuantizeLinearOp quantize) {
     return failure();
   auto [floats, scale] = *scaled;
   Value sums = floats.getDefiningOp<CastOp>().getX(), added;
-  if (auto sides = sidesOf<AddOp>(sums, isOfIntegers); sides && !bias)
+  if (auto sides = sidesOf<AddOp>(sums, isOfIntegers); sides && !bias) {
     std::tie(sums, added) = *sides;
+    constexpr int64_t mostTerms = 1 << 14;
+    if (!hasFewerTerms(termsOf(sums), mostTerms) ||
+        !isSmallBias(added, scale, quantize))
+      return failure();
+  }
   if (!isOfIntegers(sums) || !sums.hasOneUse())
     return failure();
   Value multiplier = make("graph.div", {scale, quantize.getScale()});

@@ -140,12 +140,16 @@ static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
   DLC_RETURN_IF_ERROR(
       readRequantization(call, product.n, x.rank() - 2, integers));
   sizePacked(integers);
-  // Borders are no part of any tensor.
-  constexpr int64_t mostBytes = int64_t{1} << 45;
-  if (imageBytesOf(plan) > mostBytes)
+  // Borders, and what is between windows, are no part of any tensor.
+  constexpr int64_t fewBytes = 1 << 20, most = 4;
+  const int64_t usual =
+      std::max(saturatedProduct({elementCount(x.shape).value_or(0), most}),
+               saturatedProduct({product.batch, product.m, product.k, most}));
+  if (imageBytesOf(plan) > std::max(usual, fewBytes))
     return makeError(StatusCode::InvalidArgument,
-                     "expected images of at most 2^45 bytes with borders, got "
-                     "%s of %lld by %lld",
+                     "expected windows that reach no further than %lld bytes, "
+                     "got %s of %lld by %lld with borders",
+                     static_cast<long long>(std::max(usual, fewBytes)),
                      toString(x).c_str(), static_cast<long long>(plan.height),
                      static_cast<long long>(plan.width));
   planIntegerGrid(integers);

@@ -20,9 +20,8 @@ Status checkByteFactor(const TensorType &type, const char *role);
 Status checkByteZeroPoint(const TensorType &type, DataType factor,
                           const char *role, int64_t columns);
 
-/// Checks the number of operands and the output's type, and, where it is i8 or
-/// u8, what requantizes sums: inputs 4 to 6. Columns are its last dimension but
-/// `trailing`. The call has an output.
+/// Checks the output's type and, of a call with seven inputs, what requantizes
+/// sums: inputs 4 to 6. Columns are their last dimension but `trailing`.
 Status readRequantization(const KernelCall &call, int64_t columns,
                           int64_t trailing, IntegerPlan &plan);
 /// That the call has operands at all; other checks rely on it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of cpu.integer_matmul share; as KernelSet.h, and without
-// inline functions for the same reason.
+// What the two halves of cpu.integer_matmul and cpu.integer_conv share; as
+// KernelSet.h, and without inline functions for the same reason.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_INTEGERSET_H
 #define DLC_RUNTIME_KERNEL_CPU_INTEGERSET_H

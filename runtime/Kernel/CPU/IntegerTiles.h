@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cpu.integer_matmul over sums that something else adds up.
+// cpu.integer_matmul and cpu.integer_conv over sums that something else adds
+// up.
 // See Vector.h for who may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_INTEGERTILES_H

@@ -36,10 +36,18 @@ text(
 text(
     "quantized-convolutions",
     """agraph (uint8[1, 4, 5, 5] x, int8[4, 4, 3, 3] w, int8[4, 1, 3, 3] v, int32[4] b) => (uint8[1, 4, 3, 3] y, uint8[1, 4, 3, 3] z)
-    <float sx = {0.5}, uint8 zx = {3}, float[4] sw = {1,2,3,4}, int8[4] zw = {0,1,2,3}, float sy = {0.25}, uint8 zy = {7}>
+    <float sx = {0.5}, uint8 zx = {3}, float[4] sw = {1,2,3,4}, int8[4] zw = {0,1,2,3}, int8 zero = {2}, float sy = {0.25}, uint8 zy = {7}>
     {
       y = QLinearConv(x, sx, zx, w, sw, zw, sy, zy, b)
-      z = QLinearConv<group = 4>(x, sx, zx, v, sw, zw, sy, zy, b)
+      z = QLinearConv<group = 4>(x, sx, zx, v, sw, zero, sy, zy, b)
+    }""",
+)
+text(
+    "quantized-bias",
+    """agraph (uint8[1, 4, 5, 5] x, int8[4, 4, 3, 3] w, int32[4, 1] b) => (uint8[1, 4, 3, 3] y)
+    <float s = {0.5}, uint8 z = {3}, int8 zero = {0}>
+    {
+      y = QLinearConv(x, s, z, w, s, zero, s, z, b)
     }""",
 )
 text(

@@ -139,17 +139,41 @@ func.func @limits(%a: tensor<2x4xui8>, %b: tensor<4x4xi8>, %s: tensor<f32>, %z: 
 
 // -----
 
-// QLinearConv has its bias in front of the scale.
+// QLinearConv has its bias in front of the scale: it goes behind that where it is
+// known to be small.
 // CHECK-LABEL: func.func @bias_of_sums
 // CHECK: %[[SUMS:.*]] = graph.integer_conv
 // CHECK: graph.requantize %[[SUMS]]
-func.func @bias_of_sums(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %bias: tensor<4x1x1xi32>, %scale: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> tensor<1x4x6x6xui8> {
+func.func @bias_of_sums(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %z: tensor<ui8>, %u: tensor<i8>) -> tensor<1x4x6x6xui8> {
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %bias = graph.constant dense<[[[1]], [[2]], [[-32768]], [[4]]]> : tensor<4x1x1xi32>
   %0 = graph.integer_conv %a, %b, %z, %u : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
   %1 = graph.add %0, %bias : (tensor<1x4x6x6xi32>, tensor<4x1x1xi32>) -> tensor<1x4x6x6xi32>
   %2 = graph.cast %1 {to = f32} : (tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xf32>
   %3 = graph.mul %2, %scale : (tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
   %y = graph.quantize_linear %3, %scale, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x6x6xui8>
   return %y : tensor<1x4x6x6xui8>
+}
+
+// -----
+
+// Large ones may cancel, and unknown ones may be large.
+// CHECK-LABEL: func.func @large_bias
+// CHECK-NOT: graph.requantize
+func.func @large_bias(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %bias: tensor<4x1x1xi32>, %z: tensor<ui8>, %u: tensor<i8>) -> (tensor<1x4x6x6xui8>, tensor<1x4x6x6xui8>) {
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %large = graph.constant dense<[[[1]], [[2]], [[-32769]], [[4]]]> : tensor<4x1x1xi32>
+  %0 = graph.integer_conv %a, %b, %z, %u : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  %1 = graph.add %0, %bias : (tensor<1x4x6x6xi32>, tensor<4x1x1xi32>) -> tensor<1x4x6x6xi32>
+  %2 = graph.cast %1 {to = f32} : (tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xf32>
+  %3 = graph.mul %2, %scale : (tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
+  %4 = graph.quantize_linear %3, %scale, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x6x6xui8>
+  %5 = graph.integer_conv %a, %b, %z, %u : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  %6 = graph.add %5, %large : (tensor<1x4x6x6xi32>, tensor<4x1x1xi32>) -> tensor<1x4x6x6xi32>
+  %7 = graph.cast %6 {to = f32} : (tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xf32>
+  %8 = graph.mul %7, %scale : (tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
+  %9 = graph.quantize_linear %8, %scale, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4x6x6xui8>
+  return %4, %9 : tensor<1x4x6x6xui8>, tensor<1x4x6x6xui8>
 }
 
 // -----

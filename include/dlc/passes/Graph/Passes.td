@@ -191,8 +191,9 @@ def MultiplyIntegersPass
     : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
   let summary = "Multiply what was quantised before its scale";
   let description = [{
-    Requires: inferred types (`graph-infer-types`), weights that are not folded
-    yet; that nobody asks for gradients, which integers have none of.
+    Requires: inferred types (`graph-infer-types`); weights that are not folded
+    yet, as those of at most 256 elements are while importing; that nobody asks
+    for gradients, which integers have none of.
     Ensures: a product on the host of two factors of 8 bits that were
     dequantized to f32, as those of files in QDQ form, with one scale each or, of
     the second one, one for each column, is one of integers, times both scales;

@@ -25,6 +25,14 @@ static Type optionalType(NodeContext &n, llvm::StringRef name, int64_t since) {
   return n.getElementType(name);
 }
 
+/// A parameter of which there is one, or one for each channel.
+static Value perChannel(NodeContext &n, Value parameter) {
+  return GraphBuilder::rankOf(parameter) != 1 ||
+                 GraphBuilder::dimOf(parameter, 0) == 1
+             ? asScalar(n, parameter)
+             : parameter;
+}
+
 void dlc::onnx::importQuantizeLinear(NodeContext &n) {
   Value x = n.in(0), scale = n.in(1), zero = n.in(2);
   Type wanted = optionalType(n, "output_dtype", 21);
@@ -86,8 +94,8 @@ static void importDynamicQuantizeLinear(NodeContext &n) {
 
 /// A parameter per row of the left factor: a column.
 static Value perRow(NodeContext &n, Value parameter, Value matrix) {
-  bool isVector = GraphBuilder::rankOf(parameter) == 1 &&
-                  GraphBuilder::dimOf(parameter, 0) != 1;
+  parameter = perChannel(n, parameter);
+  const bool isVector = GraphBuilder::rankOf(parameter) == 1;
   return isVector && n.rank(matrix) > 1 ? n.b.unsqueeze(parameter, {1})
                                         : parameter;
 }
@@ -127,20 +135,15 @@ static void importQLinearMatMul(NodeContext &n) {
   Value a = n.in(0);
   Value sums =
       multiplyIntegers(n, {a, perRow(n, n.in(2), a)}, {n.in(3), n.in(5)});
-  auto asFloat = [&](Value value) { return n.b.cast(value, n.b.f32()); };
+  // A vector of one element is a scalar.
+  auto asFloat = [&](Value value) {
+    return n.b.cast(perChannel(n, value), n.b.f32());
+  };
   Value scale = n.b.mul(perRow(n, asFloat(n.in(1)), a), asFloat(n.in(4)));
   n.set(0, requantize(n, sums, scale, n.in(6), n.in(7)));
 }
 
 //===-- Convolutions ------------------------------------------------------===//
-
-/// A parameter of which there is one, or one for each output channel.
-static Value perChannel(NodeContext &n, Value parameter) {
-  return GraphBuilder::rankOf(parameter) != 1 ||
-                 GraphBuilder::dimOf(parameter, 0) == 1
-             ? asScalar(n, parameter)
-             : parameter;
-}
 
 /// The convolution `name` of these operands, x and w first.
 static Value convolveAs(NodeContext &n, llvm::StringRef name,
@@ -170,13 +173,42 @@ static void importConvInteger(NodeContext &n) {
                     {n.in(1), n.has(3) ? n.in(3) : Value()}));
 }
 
+/// A parameter of channels that another one is given for as well: of as many
+/// elements as that.
+static Value asMany(NodeContext &n, Value value, Value other) {
+  return GraphBuilder::rankOf(value) == 0 && GraphBuilder::rankOf(other) == 1
+             ? n.b.op("expand", {value, n.b.shapeOf(other)})
+             : value;
+}
+
+/// Whether operand `index` is left out or a vector of one element for each
+/// output channel, or, where `mayBeOne`, one for all.
+static bool checkOfChannels(NodeContext &n, size_t index, bool mayBeOne) {
+  if (!n.has(index))
+    return true;
+  auto rank = GraphBuilder::rankOf(n.in(index));
+  const int64_t channels = GraphBuilder::dimOf(n.in(3), 0);
+  if (!rank || (mayBeOne && *rank == 0))
+    return true;
+  const int64_t count = *rank == 1 ? GraphBuilder::dimOf(n.in(index), 0) : -1;
+  if (*rank == 1 &&
+      (ShapedType::isDynamic(count) || count == channels ||
+       ShapedType::isDynamic(channels) || (mayBeOne && count == 1)))
+    return true;
+  n.fail("input " + llvm::Twine(unsigned(index)) + ": expected " +
+         llvm::Twine(channels) + " elements, one for each output channel");
+  return false;
+}
+
 /// Groups, and three dimensions, have fast kernels of floats alone.
 static void importQLinearConvOfFloats(NodeContext &n) {
   Value scaleX = asScalar(n, n.in(1)), scaleW = perChannel(n, n.in(4));
   Value x =
       n.b.op("dequantize_linear", {n.in(0), scaleX, asScalar(n, n.in(2))});
+  Value zeroW = perChannel(n, n.in(5));
   Value w =
-      n.b.op("dequantize_linear", {n.in(3), scaleW, perChannel(n, n.in(5))},
+      n.b.op("dequantize_linear",
+             {n.in(3), asMany(n, scaleW, zeroW), asMany(n, zeroW, scaleW)},
              {{"axis", int64_t{0}}});
   llvm::SmallVector<Value> operands = {x, w};
   if (n.has(8))
@@ -189,6 +221,9 @@ static void importQLinearConvOfFloats(NodeContext &n) {
 
 static void importQLinearConv(NodeContext &n) {
   const int64_t rank = n.rank(n.in(0));
+  if (!checkOfChannels(n, 4, true) || !checkOfChannels(n, 5, true) ||
+      !checkOfChannels(n, 8, false))
+    return;
   if (n.getInt("group", 1) != 1 || rank > 4)
     return importQLinearConvOfFloats(n);
   auto alongChannels = [&](Value values) {

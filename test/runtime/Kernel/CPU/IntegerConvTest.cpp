@@ -215,8 +215,8 @@ TEST(IntegerConvTest, RefusesOtherCalls) {
               c.attributes.set("pads", Shape{most, most, 0, 0});
               c.outputs[0].shape = {1, 5, 4, 4};
             }),
-            "expected images of at most 2^45 bytes with borders, got "
-            "1x3x4x4xu8 of 2147483652 by 2147483652");
+            "expected windows that reach no further than 1048576 bytes, got "
+            "1x3x4x4xu8 of 2147483652 by 2147483652 with borders");
 }
 
 TEST(IntegerConvTest, RefusesOtherRequantization) {

@@ -50,6 +50,8 @@
 //   are output channels. The others as above, [OC, 1] or [OC, 1, 1] where there
 //   is one for each channel.
 //   strides, pads, dilations    as cpu.conv has them
+//                     windows reach over at most four times the bytes of x
+//                     or of all that they hold, or 1 MiB
 //   packed_w          1: w holds what pack(call, 1) wrote, as a packed b of
 //                     cpu.integer_matmul with the terms [KH][KW][C]
 // cpu.conv    inputs (x, w, bias?, residual?), output y
