@@ -694,8 +694,10 @@ class Quantized:
         self.name, self.seed, self.build, self.dynamic = name, seed, build, dynamic
 
     def save(self, folder):
+        import logging
         import onnxruntime
         from onnxruntime import quantization as q
+        logging.disable(logging.WARNING)  # Of preparations that are made, or not.
         target = os.path.join(folder, f"{self.name}.onnx")
         with tempfile.TemporaryDirectory() as work:
             network = self.build("floats", self.seed)
