@@ -295,8 +295,7 @@ public:
 private:
   template <int terms>
   void roundRows(int64_t begin, int64_t end, uint16_t *target) const {
-    typedef uint16_t Terms __attribute__((vector_size(terms * 2)));
-    Terms mask; // What is behind the taps may not be finite.
+    alignas(64) uint16_t mask[terms]; // Behind the taps may be NaN.
     for (int i = 0; i < terms; ++i)
       mask[i] = i < from.taps() ? 0xffff : 0;
     alignas(64) uint16_t rounded[PlainRows::kMostRounded];
@@ -307,17 +306,17 @@ private:
         uint16_t *to = target +
                        ((index / together - begin) * lines + row) * kLineTerms +
                        index % together * terms;
-        Terms value = {};
         if (index >= from.count()) {
           for (int64_t i = 0; i < count; ++i)
-            __builtin_memcpy(to + i * kLineTerms, &value, sizeof(value));
+            __builtin_memset(to + i * kLineTerms, 0, sizeof(mask));
           continue;
         }
         from.round(index, row, count, rounded);
         for (int64_t i = 0; i < count; ++i) {
-          __builtin_memcpy(&value, rounded + i * step, sizeof(value));
-          value &= mask;
-          __builtin_memcpy(to + i * kLineTerms, &value, sizeof(value));
+          uint16_t value[terms];
+          __builtin_memcpy(value, rounded + i * step, sizeof(value));
+          DLC_UNROLL for (int l = 0; l < terms; ++l) value[l] &= mask[l];
+          __builtin_memcpy(to + i * kLineTerms, value, sizeof(value));
         }
       }
     });
