@@ -25,11 +25,15 @@ struct ByteArguments {
 
 using ByteKernel = void (*)(const ByteArguments &);
 
+/// At any address.
+typedef uint32_t UnalignedWords
+    __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(1), may_alias));
+
 [[gnu::always_inline]] inline Words loadWords(const void *source) {
-  return reinterpret_cast<Words>(load(static_cast<const float *>(source)));
+  return *static_cast<const UnalignedWords *>(source);
 }
 [[gnu::always_inline]] inline void storeWords(void *target, Words value) {
-  store(static_cast<float *>(target), reinterpret_cast<Vec>(value));
+  *static_cast<UnalignedWords *>(target) = value;
 }
 
 /// Four terms of a row in each lane.

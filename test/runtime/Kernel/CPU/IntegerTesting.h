@@ -11,22 +11,23 @@
 
 namespace dlc::rt::cpu::testing {
 
-/// Bytes with a guard on both sides, at an odd address.
+/// Elements of one or four bytes with a guard on both sides, aligned to no more.
 class Bytes {
 public:
-  explicit Bytes(size_t count) : memory(count + 2 * kGuard, kValue) {}
-  uint8_t *data() { return memory.data() + kGuard; }
-  size_t size() const { return memory.size() - 2 * kGuard; }
+  explicit Bytes(size_t count, size_t elementSize = 1)
+      : guard(64 + elementSize), memory(count + 2 * guard, kValue) {}
+  uint8_t *data() { return memory.data() + guard; }
+  size_t size() const { return memory.size() - 2 * guard; }
   bool guardsIntact() const {
-    for (size_t i = 0; i < kGuard; ++i)
+    for (size_t i = 0; i < guard; ++i)
       if (memory[i] != kValue || memory[memory.size() - 1 - i] != kValue)
         return false;
     return true;
   }
 
 private:
-  static constexpr size_t kGuard = 65;
   static constexpr uint8_t kValue = 0xa5;
+  size_t guard;
   std::vector<uint8_t> memory;
 };
 
@@ -102,7 +103,7 @@ inline void IntegerCall::requantize(DataType type, const Shape &shape,
   const int64_t count = *elementCount(shape);
   for (float scale : {0x1p-9f, 5.0f}) {
     inputs.push_back({DLC_F32, shape});
-    values.emplace_back(count * sizeof(float));
+    values.emplace_back(count * sizeof(float), sizeof(float));
     for (int64_t i = 0; i < count; ++i) {
       // Quarters: what is rounded is a tie now and then.
       const float value = std::nearbyint(random.next() * 8) / 4 * scale;
@@ -139,7 +140,7 @@ inline void IntegerCall::requantize(DataType type, const Shape &shape,
 inline void IntegerCall::pack(const char *attribute) {
   attributes.set(attribute, int64_t{1});
   attributes.set("packed_shape", inputs[1].shape);
-  Bytes packed(entry.packedBytes(view(), 1));
+  Bytes packed(entry.packedBytes(view(), 1), sizeof(float));
   entry.pack(view(), 1, values[1].data(), packed.data());
   EXPECT_TRUE(packed.guardsIntact());
   inputs[1] = {DLC_F32, {static_cast<int64_t>(packed.size() / sizeof(float))}};
@@ -168,7 +169,7 @@ inline void IntegerCall::run(Isa isa) {
   for (bool isSplit : {false, true}) {
     SCOPED_TRACE(isSplit ? "split" : "whole");
     Bytes workspace(outputs.size() > 1 ? bytesOf(outputs[1]) : 0);
-    Bytes result(expected.size());
+    Bytes result(expected.size(), sizeOf(outputs[0].type));
     std::vector<void *> arguments;
     for (Bytes &value : values)
       arguments.push_back(value.data());
