@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -38,7 +39,7 @@ TEST(Select, TopK) {
 /// zeros of both signs among them.
 TEST(Select, TopKOfMany) {
   std::mt19937 random(7);
-  const float some[] = {kNaN, kInf, -kInf, 0.0f, -0.0f, 1, 2, -3};
+  const float some[] = {kNaN, HUGE_VALF, -HUGE_VALF, 0.0f, -0.0f, 1, 2, -3};
   for (int64_t extent : {1, 15, 16, 17, 64, 500, 3000})
     for (bool isOfFew : {false, true}) {
       std::vector<double> values(extent);
