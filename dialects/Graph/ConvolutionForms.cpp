@@ -255,6 +255,35 @@ static Value createWide(Chain &chain, Operation *op, Type wide) {
       ->getResult(0);
 }
 
+/// Each product of centered bytes is less than 2^16, and floats hold integers
+/// of 24 bits.
+bool IntegerConvOp::hasFasterParts() {
+  constexpr int64_t mostTerms = 1 << 8;
+  auto type = dyn_cast<RankedTensorType>(getW().getType());
+  return getGroup() != 1 && type && type.hasStaticShape() &&
+         isStatic(getWZeroPoint().getType()) &&
+         ShapedType::getNumElements(type.getShape().drop_front()) <= mostTerms;
+}
+
+/// In groups floats have fast kernels, and their sums are exact.
+FailureOr<SmallVector<Value>> IntegerConvOp::decompose(OpBuilder &builder) {
+  if (!hasFasterParts())
+    return failure();
+  Formula f(builder, getLoc());
+  Type wide = builder.getF32Type();
+  auto centered = [&](Value x, Value zero) {
+    return f.sub(f.cast(x, wide), f.cast(zero, wide));
+  };
+  // Zero points of output channels are along the first dimension.
+  SmallVector<int64_t> shape(Formula::typeOf(getW()).getRank(), 1);
+  shape.front() = Formula::typeOf(getWZeroPoint()).getNumElements();
+  Value w = centered(getW(), f.reshape(getWZeroPoint(), shape));
+  Operation *conv = createInferred(
+      builder, getLoc(), ConvOp::getOperationName(),
+      {centered(getX(), getXZeroPoint()), w}, (*this)->getAttrs());
+  return SmallVector<Value>{f.cast(conv->getResult(0), builder.getI32Type())};
+}
+
 /// The sums alone and then the bias, rounded once where floats are short.
 static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
                                                   OpBuilder &builder) {

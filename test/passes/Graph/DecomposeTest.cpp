@@ -677,6 +677,24 @@ TEST(Decompose, Quantization) {
         0);
 }
 
+TEST(Decompose, IntegersInGroups) {
+  // The largest sums that are exact, of either sign, and borders of nothing.
+  for (StringRef zero : {"tensor<i8>", "tensor<2xi8>", "tensor<1xi8>"})
+    for (StringRef w : {"-128", "127"})
+      check(("func.func @f() { %x = graph.constant dense<255> : "
+             "tensor<1x32x4x4xui8> %w = graph.constant dense<" +
+             w +
+             "> : tensor<2x16x4x4xi8> %zx = graph.constant dense<0> : "
+             "tensor<ui8> %zw = graph.constant dense<127> : " +
+             zero +
+             " %y = graph.integer_conv %x, %w, %zx, %zw {group = 2 : i64, pads "
+             "= array<i64: 1, 0, 2, 3>} : (tensor<1x32x4x4xui8>, "
+             "tensor<2x16x4x4xi8>, tensor<ui8>, " +
+             zero + ") -> tensor<1x2x4x4xi32> return }")
+                .str(),
+            0);
+}
+
 TEST(Decompose, ScatterOfABox) {
   // All of x, its middle, one end of two dimensions, from the end.
   struct Case {

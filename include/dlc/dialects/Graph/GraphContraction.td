@@ -100,13 +100,15 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
 }
 
 def IntegerConvOp : Graph_Op<"integer_conv", "Anchor", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
     Graph_Contraction]> {
   let summary = "Convolution of small integers";
   let description = [{
     As `graph.conv` of plain tensors, of `x - x_zero_point` and
     `w - w_zero_point`, with sums in i32, where they wrap around. Outside of `x`
     is nothing, as if its zero point were there. It has no gradient: integers
-    have none.
+    have none. In groups it decomposes into a convolution of f32, if sums are so
+    short that they are exact.
 
     Constraints:
     - (integer_conv_c1) `x` and `w` are tensors of i8 or ui8, not always the

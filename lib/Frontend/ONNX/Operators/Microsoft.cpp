@@ -98,15 +98,8 @@ static void importConcat(NodeContext &n) {
                    asScalar(n, n.in(1))}));
 }
 
-/// A parameter of columns, which may be one for all.
-static Value ofColumns(NodeContext &n, Value value) {
-  return GraphBuilder::rankOf(value) == 1 && GraphBuilder::dimOf(value, 0) == 1
-             ? asScalar(n, value)
-             : value;
-}
-
 static Value orNull(NodeContext &n, size_t place) {
-  return n.has(place) ? ofColumns(n, n.in(place)) : Value();
+  return n.has(place) ? perChannel(n, n.in(place)) : Value();
 }
 
 /// Sums times the scales of both factors, plus a bias if operand `bias` is one.
@@ -119,13 +112,14 @@ static Value scaledSums(NodeContext &n, Value sums, Value scaleA, Value scaleB,
 static void importDynamicQuantizeMatMul(NodeContext &n) {
   auto [a, scale, zero] = quantizeDynamically(n, n.in(0));
   Value sums = multiplyIntegers(n, {a, zero}, {n.in(1), orNull(n, 3)});
-  n.set(0, scaledSums(n, sums, scale, ofColumns(n, n.in(2)), 4));
+  n.set(0, scaledSums(n, sums, scale, perChannel(n, n.in(2)), 4));
 }
 
 static void importMatMulIntegerToFloat(NodeContext &n) {
   Value sums =
       multiplyIntegers(n, {n.in(0), orNull(n, 4)}, {n.in(1), orNull(n, 5)});
-  n.set(0, scaledSums(n, sums, asScalar(n, n.in(2)), ofColumns(n, n.in(3)), 6));
+  n.set(0,
+        scaledSums(n, sums, asScalar(n, n.in(2)), perChannel(n, n.in(3)), 6));
 }
 
 /// Of floats where no scale of the result is given.
@@ -135,10 +129,10 @@ static void importQGemm(NodeContext &n) {
   };
   Value sums =
       multiplyIntegers(n, {turned(n.in(0), "transA"), asScalar(n, n.in(2))},
-                       {turned(n.in(3), "transB"), ofColumns(n, n.in(5))});
+                       {turned(n.in(3), "transB"), perChannel(n, n.in(5))});
   if (n.has(6))
     sums = n.b.add(sums, n.in(6));
-  Value scale = n.b.mul(asScalar(n, n.in(1)), ofColumns(n, n.in(4)));
+  Value scale = n.b.mul(asScalar(n, n.in(1)), perChannel(n, n.in(4)));
   const float alpha = n.getFloat("alpha", 1.0f);
   if (alpha != 1.0f)
     scale = n.b.mul(scale, n.b.scalarLike(scale, alpha));

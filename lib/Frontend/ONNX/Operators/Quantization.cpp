@@ -25,8 +25,7 @@ static Type optionalType(NodeContext &n, llvm::StringRef name, int64_t since) {
   return n.getElementType(name);
 }
 
-/// A parameter of which there is one, or one for each channel.
-static Value perChannel(NodeContext &n, Value parameter) {
+Value dlc::onnx::perChannel(NodeContext &n, Value parameter) {
   return GraphBuilder::rankOf(parameter) != 1 ||
                  GraphBuilder::dimOf(parameter, 0) == 1
              ? asScalar(n, parameter)
@@ -145,40 +144,26 @@ static void importQLinearMatMul(NodeContext &n) {
 
 //===-- Convolutions ------------------------------------------------------===//
 
-/// The convolution `name` of these operands, x and w first.
-static Value convolveAs(NodeContext &n, llvm::StringRef name,
-                        llvm::ArrayRef<Value> operands) {
-  Value x = operands[0], w = operands[1];
-  Ints kernel = n.getInts("kernel_shape");
-  if (kernel.empty())
-    for (int64_t i = 2, rank = n.rank(w); i < rank; ++i)
-      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w, i)))
-        kernel.push_back(GraphBuilder::dimOf(w, i));
-  Window window = readWindow(n, x, kernel);
-  resolveAutoPad(n, x, window);
-  llvm::SmallVector<NamedValue> attributes = window.attributes();
-  attributes.push_back({"group", n.getInt("group", 1)});
-  return n.b.op(name, operands, attributes);
-}
-
 /// The sums of x and w without their zero points, of which null ones are 0.
 static Value convolve(NodeContext &n, Factor x, Factor w) {
+  Ints kernel = n.getInts("kernel_shape");
+  const int64_t rank = n.rank(w.value);
+  if (kernel.empty())
+    for (int64_t i = 2; i < rank; ++i)
+      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w.value, i)))
+        kernel.push_back(GraphBuilder::dimOf(w.value, i));
+  Window window = readWindow(n, x.value, kernel);
+  resolveAutoPad(n, x.value, window);
+  llvm::SmallVector<NamedValue> attributes = window.attributes();
+  attributes.push_back({"group", n.getInt("group", 1)});
   Value ofX = x.zero ? asScalar(n, x.zero) : n.b.scalarLike(x.value, 0);
   Value ofW = w.zero ? perChannel(n, w.zero) : n.b.scalarLike(w.value, 0);
-  return convolveAs(n, "integer_conv", {x.value, w.value, ofX, ofW});
+  return n.b.op("integer_conv", {x.value, w.value, ofX, ofW}, attributes);
 }
 
 static void importConvInteger(NodeContext &n) {
   n.set(0, convolve(n, {n.in(0), n.has(2) ? n.in(2) : Value()},
                     {n.in(1), n.has(3) ? n.in(3) : Value()}));
-}
-
-/// A parameter of channels that another one is given for as well: of as many
-/// elements as that.
-static Value asMany(NodeContext &n, Value value, Value other) {
-  return GraphBuilder::rankOf(value) == 0 && GraphBuilder::rankOf(other) == 1
-             ? n.b.op("expand", {value, n.b.shapeOf(other)})
-             : value;
 }
 
 /// Whether operand `index` is left out or a vector of one element for each
@@ -200,32 +185,11 @@ static bool checkOfChannels(NodeContext &n, size_t index, bool mayBeOne) {
   return false;
 }
 
-/// Groups, and three dimensions, have fast kernels of floats alone.
-static void importQLinearConvOfFloats(NodeContext &n) {
-  Value scaleX = asScalar(n, n.in(1)), scaleW = perChannel(n, n.in(4));
-  Value x =
-      n.b.op("dequantize_linear", {n.in(0), scaleX, asScalar(n, n.in(2))});
-  Value zeroW = perChannel(n, n.in(5));
-  Value w =
-      n.b.op("dequantize_linear",
-             {n.in(3), asMany(n, scaleW, zeroW), asMany(n, zeroW, scaleW)},
-             {{"axis", int64_t{0}}});
-  llvm::SmallVector<Value> operands = {x, w};
-  if (n.has(8))
-    operands.push_back(
-        n.b.mul(n.b.cast(n.in(8), n.b.f32()), n.b.mul(scaleX, scaleW)));
-  Value y = convolveAs(n, "conv", operands);
-  n.set(0, n.b.op("quantize_linear",
-                  {y, asScalar(n, n.in(6)), asScalar(n, n.in(7))}));
-}
-
 static void importQLinearConv(NodeContext &n) {
   const int64_t rank = n.rank(n.in(0));
   if (!checkOfChannels(n, 4, true) || !checkOfChannels(n, 5, true) ||
       !checkOfChannels(n, 8, false))
     return;
-  if (n.getInt("group", 1) != 1 || rank > 4)
-    return importQLinearConvOfFloats(n);
   auto alongChannels = [&](Value values) {
     return GraphBuilder::rankOf(values) == 0
                ? values

@@ -10,6 +10,10 @@
 
 namespace dlc::onnx {
 
+/// A parameter of which there is one, a scalar then, or one for each channel or
+/// column.
+mlir::Value perChannel(NodeContext &n, mlir::Value parameter);
+
 /// A factor of a product, of any rank, and its zero point; null for 0.
 struct Factor {
   mlir::Value value, zero;

@@ -185,11 +185,7 @@ TEST(IntegerConvTest, RefusesOtherCalls) {
   auto refusal = [](auto &&change) {
     ConvCall call({1, 3, 4, 4, 5, 3, 3});
     change(call);
-    std::string why;
-    EXPECT_FALSE(call.entry.isSupported(call.view(), why));
-    std::unique_ptr<PreparedKernel> kernel;
-    EXPECT_FALSE(call.entry.prepare(call.view(), kernel).isOk());
-    return why;
+    return refusalOf(call);
   };
   using Call = ConvCall;
   EXPECT_EQ(refusal([](Call &c) { c.inputs[0].type = DLC_F32; }),
@@ -224,9 +220,7 @@ TEST(IntegerConvTest, RefusesOtherRequantization) {
     ConvCall call({1, 3, 4, 4, 5, 3, 3});
     call.requantize(DLC_U8, {5, 1, 1}, 4);
     change(call);
-    std::string why;
-    EXPECT_FALSE(call.entry.isSupported(call.view(), why));
-    return why;
+    return refusalOf(call);
   };
   using Call = ConvCall;
   EXPECT_EQ(refusal([](Call &c) { c.inputs[4].shape = {5}; }),

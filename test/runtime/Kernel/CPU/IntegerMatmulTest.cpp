@@ -132,11 +132,7 @@ TEST(IntegerMatmulTest, RefusesOtherCalls) {
   auto refusal = [](auto &&change) {
     MatmulCall call({{2, 3}, {3, 4}});
     change(call);
-    std::string why;
-    EXPECT_FALSE(call.entry.isSupported(call.view(), why));
-    std::unique_ptr<PreparedKernel> kernel;
-    EXPECT_FALSE(call.entry.prepare(call.view(), kernel).isOk());
-    return why;
+    return refusalOf(call);
   };
   using Call = MatmulCall;
   EXPECT_EQ(refusal([](Call &c) { c.inputs[0].type = DLC_I16; }),

@@ -11,7 +11,8 @@
 
 namespace dlc::rt::cpu::testing {
 
-/// Elements of one or four bytes with a guard on both sides, aligned to no more.
+/// Elements of one or four bytes with a guard on both sides, aligned to no
+/// more.
 class Bytes {
 public:
   explicit Bytes(size_t count, size_t elementSize = 1)
@@ -199,6 +200,16 @@ inline void IntegerCall::check() {
       SCOPED_TRACE(std::string(nameOf(isa)));
       run(isa);
     }
+}
+
+/// Why the library refuses `call`, which it does twice: when it is asked, and
+/// when it is to make it ready.
+inline std::string refusalOf(const IntegerCall &call) {
+  std::string why;
+  EXPECT_FALSE(call.entry.isSupported(call.view(), why));
+  std::unique_ptr<PreparedKernel> kernel;
+  EXPECT_FALSE(call.entry.prepare(call.view(), kernel).isOk());
+  return why;
 }
 
 } // namespace dlc::rt::cpu::testing
