@@ -56,25 +56,42 @@ bool dlc::library::isTuned(MLIRContext &context) {
 /// Parts of a hundred by which measurements of one call differ.
 static constexpr uint64_t kNoise = 3;
 
+/// The times that are known, and modelled ones as slow as the slowest of them.
+static std::vector<uint64_t>
+completed(ArrayRef<std::optional<uint64_t>> known,
+          ArrayRef<uint64_t> modelled) {
+  double slowest = 0;
+  for (auto [time, model] : llvm::zip_equal(known, modelled))
+    if (time)
+      slowest = std::max(slowest, static_cast<double>(*time) /
+                                      static_cast<double>(model));
+  std::vector<uint64_t> times;
+  for (auto [time, model] : llvm::zip_equal(known, modelled))
+    times.push_back(time.value_or(
+        slowest > 0 ? static_cast<uint64_t>(slowest * model) : model));
+  return times;
+}
+
 CallTimes dlc::library::timesOf(MLIRContext &context,
                                 ArrayRef<tuning::Call> calls) {
-  CallTimes modelled;
+  std::vector<uint64_t> modelled;
   for (const tuning::Call &call : calls)
-    modelled.nanoseconds.push_back(
-        rt::nanosecondsOf(call.entry->cost(call.view())));
-  modelled.costs = modelled.nanoseconds;
+    modelled.push_back(std::max<uint64_t>(
+        rt::nanosecondsOf(call.entry->cost(call.view())), 1));
   tuning::Tuner *tuner = tunerOf(context);
   if (!tuner)
-    return modelled;
-  auto times = tuner->timesOf(calls);
-  if (!times)
-    return modelled;
-  CallTimes measured{*times, /*isMeasured=*/true, std::move(*times)};
-  auto likely = std::ranges::min_element(modelled.costs);
-  for (auto [i, cost] : llvm::enumerate(measured.costs))
-    if (i != static_cast<size_t>(likely - modelled.costs.begin()))
+    return {modelled, /*isMeasured=*/false, modelled};
+  std::vector<std::optional<uint64_t>> known = tuner->timesOf(calls);
+  auto isKnown = [](std::optional<uint64_t> time) { return time.has_value(); };
+  std::vector<uint64_t> times = completed(known, modelled);
+  CallTimes result{times, llvm::all_of(known, isKnown), std::move(times)};
+  if (llvm::none_of(known, isKnown))
+    return result;
+  auto likely = std::ranges::min_element(modelled) - modelled.begin();
+  for (auto [i, cost] : llvm::enumerate(result.costs))
+    if (static_cast<std::ptrdiff_t>(i) != likely)
       cost += cost * kNoise / 100;
-  return measured;
+  return result;
 }
 
 tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {

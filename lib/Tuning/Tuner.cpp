@@ -12,8 +12,7 @@ using namespace dlc::tuning;
 using namespace dlc::rt;
 using Clock = std::chrono::steady_clock;
 
-/// A launch is timed at least that often, and for at least that long.
-static constexpr int kLeastLaunches = 3;
+/// Launches behind the first one are timed for at least that long.
 static constexpr std::chrono::milliseconds kLeastTime(20);
 /// What one launch may touch.
 static constexpr uint64_t kMostBytes = uint64_t(1) << 30;
@@ -173,9 +172,7 @@ Result<uint64_t> dlc::tuning::measure(const Call &call,
   Launch launch;
   DLC_RETURN_IF_ERROR(launch.prepare(call));
   std::chrono::nanoseconds best = launch.run(), sum{0};
-  for (int i = 0; i < kLeastLaunches || sum < kLeastTime; ++i) {
-    if (Clock::now() - begin > most)
-      break;
+  while (sum < kLeastTime && Clock::now() - begin <= most) {
     std::chrono::nanoseconds time = launch.run();
     best = std::min(best, time);
     sum += std::max(time, std::chrono::nanoseconds(1000));
@@ -210,15 +207,12 @@ std::optional<uint64_t> Tuner::timeOf(const Call &call) {
   return known[key] = *time;
 }
 
-std::optional<std::vector<uint64_t>>
+std::vector<std::optional<uint64_t>>
 Tuner::timesOf(std::span<const Call> calls) {
   std::scoped_lock lock(mutex);
-  std::vector<uint64_t> times;
+  std::vector<std::optional<uint64_t>> times;
   for (const Call &call : calls)
-    if (std::optional<uint64_t> time = timeOf(call))
-      times.push_back(*time);
-  if (times.size() < calls.size())
-    return std::nullopt;
+    times.push_back(timeOf(call));
   return times;
 }
 

@@ -105,14 +105,16 @@ bool isTuned(mlir::MLIRContext &context);
 /// Nanoseconds of calls.
 struct CallTimes {
   std::vector<uint64_t> nanoseconds;
-  bool isMeasured = false;
+  bool isMeasured = false; ///< All of them.
   /// Nanoseconds to decide by: what is measured differs from one time to the
   /// next, so calls that are not the fastest by the model count 3 % more.
   std::vector<uint64_t> costs;
 };
 
-/// What each of the calls takes: as the context's tuner says, if it knows all
-/// of them, or else by the models of their entries, which these have.
+/// What each of the calls takes: as the context's tuner says, or else by the
+/// models of their entries, which these have. Beside calls that are measured
+/// those that are not take as much longer than their model as the one of them
+/// that does most: nothing is preferred for not having been measured.
 CallTimes timesOf(mlir::MLIRContext &context,
                   llvm::ArrayRef<tuning::Call> calls);
 

@@ -33,7 +33,7 @@ struct Call {
 std::string keyOf(const Call &call);
 
 /// Best nanoseconds of one launch on one thread, on operands of small numbers:
-/// of three launches at least, for 20 milliseconds, but none is begun after
+/// of two launches at least, for 20 milliseconds, but none is begun after
 /// `most`. Errors: those of prepare(), OutOfMemory, Unsupported (operands of
 /// more than a gigabyte).
 rt::Result<uint64_t>
@@ -56,9 +56,8 @@ public:
   Tuner(Times known, Options options)
       : options(options), known(std::move(known)) {}
 
-  /// Nanoseconds of each call, or nothing where one of them has none: times
-  /// compare with times alone.
-  std::optional<std::vector<uint64_t>> timesOf(std::span<const Call> calls);
+  /// Nanoseconds of each call, as far as they are known or measured in time.
+  std::vector<std::optional<uint64_t>> timesOf(std::span<const Call> calls);
 
   /// What was measured.
   Times measuredTimes() const;

@@ -289,6 +289,8 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.outChannels = shape.groupOut();
   plan.isPlainX = !shape.blockedX;
   plan.isPlainY = !shape.blockedY;
+  plan.isShortX = shape.shortX;
+  plan.isShortY = shape.shortY;
   plan.hasPairedBlocks = shape.pairedBlocks;
   plan.pixelUnit = 1;
   plan.pixels = plan.outPlane = shape.pixels();
@@ -429,6 +431,10 @@ static bool roundsBefore(const ConvShape &shape, BlockedPlan &plan) {
   const bool isInside =
       shape.padBegin[0] == 0 && shape.padBegin[1] == 0 && areInside(shape);
   if (shape.taps() == 1 ? !isInside : rowsOfStrip(shape) == 0)
+    return false;
+  // Tiles read pixels of bfloat16 where they are.
+  if (shape.shortX && shape.taps() == 1 && shape.stride[0] == 1 &&
+      shape.stride[1] == 1 && shape.in[1] == shape.out[1])
     return false;
   if (shape.taps() != 1 && shape.groupIn() % (2 * kChannelBlock) != 0)
     return false;

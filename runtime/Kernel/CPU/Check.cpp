@@ -84,6 +84,30 @@ KernelCall cpu::withoutWorkspace(const KernelCall &call) {
   return {call.inputs, call.outputs.first(results), call.attributes};
 }
 
+Status FloatView::read(const KernelCall &call, bool areRounded) {
+  const KernelCall own = withoutWorkspace(call);
+  inputs.assign(own.inputs.begin(), own.inputs.end());
+  outputs.assign(own.outputs.begin(), own.outputs.end());
+  attributes = &call.attributes;
+  if (!areRounded || inputs.empty() || outputs.empty())
+    return Status::ok();
+  if (hasResidual(call) && inputs[3].type != outputs[0].type)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a residual of the output's type %s, got %s",
+                     toString(outputs[0]).c_str(), toString(inputs[3]).c_str());
+  auto widen = [](TensorType &type) {
+    const bool isShort = type.type == DLC_BF16;
+    if (isShort)
+      type.type = DLC_F32;
+    return isShort;
+  };
+  isShortX = widen(inputs[0]);
+  isShortY = widen(outputs[0]);
+  if (isShortY && hasResidual(call))
+    widen(inputs[3]);
+  return Status::ok();
+}
+
 FiveArguments::FiveArguments(const KernelCall &call)
     : inputs(static_cast<int64_t>(call.inputs.size())), bias(hasBias(call)),
       residual(hasResidual(call)) {}

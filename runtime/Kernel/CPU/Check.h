@@ -8,6 +8,8 @@
 #include "../Check.h"
 #include "KernelSet.h"
 
+#include <vector>
+
 namespace dlc::rt::cpu {
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -22,6 +24,23 @@ Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
 
 /// The call with its first output alone.
 KernelCall withoutWorkspace(const KernelCall &call);
+
+/// A call of floats that are rounded, without its workspace: operand 0, and the
+/// result with its residual, may be of bfloat16, and are f32 in the view.
+class FloatView {
+public:
+  /// Nothing may be of bfloat16 unless floats `areRounded`. Errors:
+  /// InvalidArgument where one of result and residual is, and the other not.
+  Status read(const KernelCall &call, bool areRounded);
+  /// Refers to this object.
+  KernelCall view() const { return {inputs, outputs, *attributes}; }
+
+  bool isShortX = false, isShortY = false; ///< Which were.
+
+private:
+  std::vector<TensorType> inputs, outputs;
+  const Attributes *attributes = nullptr;
+};
 
 /// The attribute kBf16Parts.
 Status readParts(const Attributes &attributes, int64_t &parts);

@@ -149,18 +149,23 @@ static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
                    std::string(name).c_str());
 }
 
-/// The plain shape of a blocked tensor [N][C/16][...][16].
+/// The plain shape of a blocked tensor [N][C/16][...][16], or one of twice as
+/// large blocks.
 static Status readBlocked(const TensorType &type, const char *role,
-                          TensorType &plain) {
-  if (type.rank() < 4 || type.shape.back() != kChannelBlock)
+                          TensorType &plain, int64_t block = kChannelBlock) {
+  if (type.rank() < 4 || type.shape.back() != block)
     return makeError(StatusCode::InvalidArgument,
                      "expected %s in blocks of %lld channels, got %s", role,
-                     static_cast<long long>(kChannelBlock),
-                     toString(type).c_str());
+                     static_cast<long long>(block), toString(type).c_str());
   plain = type;
   plain.shape.pop_back();
-  plain.shape[1] *= kChannelBlock; // No overflow: it was counted.
+  plain.shape[1] *= block; // No overflow: it was counted.
   return Status::ok();
+}
+
+/// Channels of a block, of bfloat16 or of floats.
+static constexpr int64_t blockOf(bool isShort) {
+  return (isShort ? 2 : 1) * kChannelBlock;
 }
 
 /// Makes tensors that are blocked plain, which the rest of the checks are of.
@@ -173,14 +178,33 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
                      "%lld",
                      static_cast<long long>(kChannelBlock),
                      static_cast<long long>(block));
+  const int64_t blockOfX = blockOf(shape.shortX);
   shape.blockedY = block != 0;
   shape.blockedX = x.rank() == call.inputs[1].rank() + 1 &&
-                   (shape.blockedY || x.shape.back() == kChannelBlock);
+                   (shape.blockedY || x.shape.back() == blockOfX);
+  if ((shape.shortX && !shape.blockedX) || (shape.shortY && !shape.blockedY))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected bf16 in blocks of channels alone, got %s and %s",
+                     toString(x).c_str(), toString(y).c_str());
   if (shape.blockedX)
-    DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x));
+    DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x, blockOfX));
   if (shape.blockedY)
-    DLC_RETURN_IF_ERROR(readBlocked(y, "an output", y));
+    DLC_RETURN_IF_ERROR(
+        readBlocked(y, "an output", y, blockOf(shape.shortY)));
   return Status::ok();
+}
+
+/// That blocks of bfloat16 are those of one group, and of packed weights.
+static Status checkShort(const ConvShape &shape) {
+  const bool isWhole =
+      (!shape.shortX || (shape.groupIn() % blockOf(true) == 0 &&
+                         shape.pairedBlocks)) &&
+      (!shape.shortY || shape.groupOut() % blockOf(true) == 0);
+  if (isWhole)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected bf16 in blocks of 32 channels of one group, and "
+                   "'packed_w' of 2");
 }
 
 static Status checkMostDims(const KernelCall &call, const TensorType &plainX) {
@@ -216,8 +240,12 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"algorithm", String}}));
   DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
   DLC_RETURN_IF_ERROR(readParts(attributes, shape.bf16Parts));
-  DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 3, 5));
-  TensorType x = call.inputs[0], y = call.outputs[0];
+  FloatView floats;
+  DLC_RETURN_IF_ERROR(floats.read(call, shape.bf16Parts == 1));
+  shape.shortX = floats.isShortX;
+  shape.shortY = floats.isShortY;
+  DLC_RETURN_IF_ERROR(checkOperands(floats.view(), 3, 5));
+  TensorType x = floats.view().inputs[0], y = floats.view().outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
   DLC_RETURN_IF_ERROR(checkMostDims(call, x));
   const ConvTensors tensors{x, call.inputs[1], y};
@@ -241,7 +269,8 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                      static_cast<long long>(kMostSplitTaps),
                      static_cast<long long>(kMostPlainTaps),
                      static_cast<long long>(kMostPlainStep));
-  return checkBiasAndResidual(call, shape.outChannels);
+  DLC_RETURN_IF_ERROR(checkShort(shape));
+  return checkBiasAndResidual(floats.view(), shape.outChannels);
 }
 
 /// Windows may lie anywhere, but not so far that positions would overflow.

@@ -120,6 +120,8 @@ struct MatmulPlan {
   /// Of products on tiles: a has the lines of its rows that roundRows() writes,
   /// [row blocks][ceil(K/32)][rowBlock][32].
   bool isRoundedBefore;
+  /// Matrices of bfloat16 in place of floats; the latter with their residual.
+  bool isShortA, isShortC;
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];
@@ -193,6 +195,9 @@ struct BlockedPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.
   bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
+  /// Images of bfloat16 in blocks of 32 channels, [N][C/32][H][W][32]; the
+  /// latter with their residual. Of plans of rounded floats.
+  bool isShortX, isShortY;
   /// Weights are [C/32][taps][32] in place of [C/16][taps][16]; rounded ones.
   bool hasPairedBlocks;
   /// Terms of a row of taps in the weights of a plain x that is rounded, with

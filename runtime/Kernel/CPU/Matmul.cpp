@@ -248,15 +248,19 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
                                                         {"trans_b", Int},
                                                         {"packed_b", Int},
                                                         {kBf16Parts, Int}}));
-  DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 2, kMaxBatchRank));
+  DLC_RETURN_IF_ERROR(readParts(call.attributes, plan.bf16Parts));
+  FloatView floats;
+  DLC_RETURN_IF_ERROR(floats.read(call, plan.bf16Parts == 1));
+  plan.isShortA = floats.isShortX;
+  plan.isShortC = floats.isShortY;
+  DLC_RETURN_IF_ERROR(checkOperands(floats.view(), 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
   DLC_RETURN_IF_ERROR(readPacked(call.attributes, plan));
-  DLC_RETURN_IF_ERROR(readParts(call.attributes, plan.bf16Parts));
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   DLC_RETURN_IF_ERROR(checkRounded(plan));
   DLC_RETURN_IF_ERROR(planProduct(call, packedElements, plan));
-  DLC_RETURN_IF_ERROR(checkBiasAndResidual(call, plan.n));
+  DLC_RETURN_IF_ERROR(checkBiasAndResidual(floats.view(), plan.n));
   finishMatmulPlan(plan);
   return Status::ok();
 }

@@ -15,6 +15,7 @@
 #include "PairRows.h"
 #include "PlainPixels.h"
 #include "PlainRows.h"
+#include "ShortSums.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -154,56 +155,177 @@ inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
 // The entries
 //===----------------------------------------------------------------------===//
 
+/// Columns of which sums are kept where results are of bfloat16, at most.
+constexpr int64_t kShortColumns = 256;
+/// Rows of sums do not all lie in the same sets of a cache.
+constexpr int64_t kShortStride = kShortColumns + kPanelWidth;
+
+/// Sums of a block of at most kShortColumns columns, which write(sums) has.
+template <typename Rows, typename Write>
+inline void runToSums(PairBlock block, const Rows &from, PairScratch &scratch,
+                      Write &&write) {
+  alignas(64) float sums[kMostPairRows * kShortStride];
+  const Epilogue none;
+  PairBlock{block.b,      block.terms,  block.width,
+            block.rows,   block.column, block.columns,
+            sums,         kShortStride, kPanelWidth,
+            nullptr,      nullptr,      none}
+      .run(from, scratch);
+  write(sums);
+}
+
+template <typename Source>
+inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
+                            int64_t begin, int64_t end) {
+  PairScratch scratch;
+  int64_t tile = begin;
+  while (tile < end) {
+    const MatmulRun part(plan, tile, end, INT64_MAX);
+    tile += part.count;
+    const RoundedMatrix<Source> from = {
+        static_cast<const Source *>(arguments[0]) +
+            batchOffset(plan, plan.aSteps, part.batch) + part.row * plan.lda,
+        plan.lda};
+    PairBlock block{static_cast<const uint32_t *>(arguments[1]) +
+                        batchOffset(plan, plan.bSteps, part.batch),
+                    plan.k,
+                    (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
+                    part.rows,
+                    part.column,
+                    part.columns,
+                    nullptr,
+                    plan.n,
+                    kPanelWidth,
+                    nullptr,
+                    nullptr,
+                    plan.epilogue};
+    const auto *bias = static_cast<const float *>(arguments[2]);
+    if (!plan.isShortC) {
+      const auto *residual = static_cast<const float *>(arguments[3]);
+      block.c = static_cast<float *>(arguments[4]) + part.at;
+      block.bias = bias ? bias + part.column : nullptr;
+      block.residual = residual ? residual + part.at : nullptr;
+      block.run(from, scratch);
+      continue;
+    }
+    const auto *residual = static_cast<const uint16_t *>(arguments[3]);
+    auto *c = static_cast<uint16_t *>(arguments[4]);
+    for (int64_t first = 0; first < part.columns; first += kShortColumns) {
+      block.column = part.column + first;
+      block.columns = least(kShortColumns, part.columns - first);
+      const int64_t at = part.at + first;
+      runToSums(block, from, scratch, [&](float *sums) {
+        writeShort(sums, kShortStride, bias ? bias + block.column : nullptr,
+                   residual ? residual + at : nullptr, c + at, plan.n,
+                   part.rows, block.columns, plan.epilogue);
+      });
+    }
+  }
+}
+
 /// Tiles of the grid that follow each other in one row of it are one block, in
 /// which a is rounded once.
 void runPairMatmul(const MatmulPlan &plan, void *const *arguments,
                    int64_t begin, int64_t end) {
-  PairScratch scratch;
-  const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  auto *c = static_cast<float *>(arguments[4]);
-  int64_t tile = begin;
-  while (tile < end) {
-    const MatmulRun part(plan, tile, end, INT64_MAX);
-    const RoundedMatrix from = {static_cast<const float *>(arguments[0]) +
-                                    batchOffset(plan, plan.aSteps, part.batch) +
-                                    part.row * plan.lda,
-                                plan.lda};
-    PairBlock{static_cast<const uint32_t *>(arguments[1]) +
-                  batchOffset(plan, plan.bSteps, part.batch),
-              plan.k,
-              (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
-              part.rows,
-              part.column,
-              part.columns,
-              c + part.at,
-              plan.n,
-              kPanelWidth,
-              bias ? bias + part.column : nullptr,
-              residual ? residual + part.at : nullptr,
-              plan.epilogue}
-        .run(from, scratch);
-    tile += part.count;
-  }
+  (plan.isShortA ? runPairMatmulOf<uint16_t> : runPairMatmulOf<float>)(
+      plan, arguments, begin, end);
 }
 
-/// Channels from block.column on, of pixels from `pixel` on.
+/// Some tiles of the grid of a convolution that share their pixels.
+class PairConv {
+public:
+  PairConv(const BlockedPlan &plan, void *const *arguments, const ConvRun &part,
+           int64_t width, PairScratch &scratch)
+      : plan(plan), arguments(arguments), part(part), width(width),
+        scratch(scratch) {
+    bias = static_cast<const float *>(arguments[2]);
+    if (bias)
+      bias += part.group * plan.outChannels;
+  }
+
+  template <typename Source> void run();
+
+private:
+  /// A number of elements from here on in x, and in y and the residual.
+  int64_t inOffset() const {
+    return part.outer * plan.inChannels * plan.inH * plan.inW;
+  }
+  template <typename Element> Element *ofImage(void *y) const {
+    const int64_t at = part.outer * plan.outChannels * plan.outPlane;
+    return y ? static_cast<Element *>(y) + at : nullptr;
+  }
+  PairBlock blockOf(int64_t terms) const;
+  template <typename Rows> void runToBlocks(PairBlock block, const Rows &from);
+  template <typename Rows> void runToShort(PairBlock block, const Rows &from);
+  template <typename Rows> void runToPlain(PairBlock block, const Rows &from);
+
+  const BlockedPlan &plan;
+  void *const *arguments;
+  const ConvRun &part;
+  const int64_t width;
+  PairScratch &scratch;
+  const float *bias;
+};
+
+inline PairBlock PairConv::blockOf(int64_t terms) const {
+  return {static_cast<const uint32_t *>(arguments[1]) +
+              part.group * width * (terms / 2),
+          terms,
+          width,
+          part.pixels,
+          part.column,
+          part.columns,
+          nullptr,
+          kChannelBlock,
+          0,
+          nullptr,
+          nullptr,
+          plan.epilogue};
+}
+
 template <typename Rows>
-inline void runToBlocks(PairBlock block, const Rows &from, const float *bias,
-                        const float *residual, float *y, int64_t pixel,
-                        int64_t plane, PairScratch &scratch) {
-  const int64_t at = block.column * plane + pixel * kChannelBlock;
-  block.c = y + at;
-  block.cPanel = plane * kChannelBlock;
+inline void PairConv::runToBlocks(PairBlock block, const Rows &from) {
+  const auto *residual = ofImage<float>(arguments[3]);
+  const int64_t at =
+      block.column * plan.outPlane + part.pixel * kChannelBlock;
+  block.c = ofImage<float>(arguments[4]) + at;
+  block.cPanel = plan.outPlane * kChannelBlock;
   block.bias = bias ? bias + block.column : nullptr;
   block.residual = residual ? residual + at : nullptr;
   block.run(from, scratch);
 }
 
+/// To blocks of 32 channels of bfloat16.
+template <typename Rows>
+inline void PairConv::runToShort(PairBlock block, const Rows &from) {
+  const auto *residual = ofImage<uint16_t>(arguments[3]);
+  auto *y = ofImage<uint16_t>(arguments[4]);
+  const int64_t end = part.column + part.columns;
+  for (block.column = part.column; block.column < end;
+       block.column += kShortColumns) {
+    block.columns = least(kShortColumns, end - block.column);
+    runToSums(block, from, scratch, [&](float *sums) {
+      for (int64_t j = 0; j < block.columns; j += kLineTerms) {
+        const int64_t column = block.column + j;
+        const int64_t at = column * plan.outPlane + part.pixel * kLineTerms;
+        writeShort(sums + j, kShortStride, bias ? bias + column : nullptr,
+                   residual ? residual + at : nullptr, y + at, kLineTerms,
+                   part.pixels, kLineTerms, plan.epilogue);
+      }
+    });
+  }
+}
+
 /// Channels are summed some at a time; few networks have more of them.
-inline void runToPlain(PairBlock block, const RoundedPixels &from,
-                       const PlainPixels &to, PairScratch &scratch) {
+template <typename Rows>
+inline void PairConv::runToPlain(PairBlock block, const Rows &from) {
   alignas(64) float sums[kMostPixelsOfTile * kPackedColumns];
+  const PlainPixels to = {plan,
+                          bias,
+                          ofImage<float>(arguments[3]),
+                          ofImage<float>(arguments[4]),
+                          part.pixel,
+                          part.pixel + part.pixels};
   const Epilogue none;
   const int64_t end = block.column + block.columns;
   for (int64_t column = block.column; column < end; column += kPackedColumns) {
@@ -217,57 +339,43 @@ inline void runToPlain(PairBlock block, const RoundedPixels &from,
   }
 }
 
-/// Tiles as above.
+template <typename Source> inline void PairConv::run() {
+  const auto *x = static_cast<const Source *>(arguments[0]) + inOffset();
+  if constexpr (sizeof(Source) == sizeof(float))
+    if (plan.isPlainX) {
+      const PlainRows plain(plan, x, part.pixel);
+      const PairBlock block = blockOf(plain.lines() * kLineTerms);
+      return plan.isShortY ? runToShort(block, RoundedPlain{plain})
+                           : runToBlocks(block, RoundedPlain{plain});
+    }
+  int64_t offsets[kMostSplitTaps * kSplitRows];
+  const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets,
+                                 true);
+  const PairBlock block =
+      blockOf(plan.inChannels * plan.kernelH * plan.kernelW);
+  const RoundedPixels<Source> from{rows};
+  if (plan.isPlainY)
+    runToPlain(block, from);
+  else if (plan.isShortY)
+    runToShort(block, from);
+  else
+    runToBlocks(block, from);
+}
+
 void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
                  int64_t end) {
   PairScratch scratch;
-  int64_t offsets[kMostSplitTaps * kSplitRows];
-  const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  auto *y = static_cast<float *>(arguments[4]);
   const int64_t width =
       (plan.outChannels + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
   int64_t tile = begin;
   while (tile < end) {
     const ConvRun part(plan, width, tile, end, INT64_MAX);
     tile += part.count;
-    const float *x = static_cast<const float *>(arguments[0]) +
-                     part.outer * plan.inChannels * plan.inH * plan.inW;
-    const PlainRows plain(plan, x, part.pixel);
-    const int64_t terms = plan.isPlainX
-                              ? plain.lines() * kLineTerms
-                              : plan.inChannels * plan.kernelH * plan.kernelW;
-    const int64_t size = part.outer * plan.outChannels * plan.outPlane;
-    const float *ownBias =
-        bias ? bias + part.group * plan.outChannels : nullptr;
-    const float *ownResidual = residual ? residual + size : nullptr;
-    PairBlock block = {static_cast<const uint32_t *>(arguments[1]) +
-                           part.group * width * (terms / 2),
-                       terms,
-                       width,
-                       part.pixels,
-                       part.column,
-                       part.columns,
-                       nullptr,
-                       kChannelBlock,
-                       0,
-                       nullptr,
-                       nullptr,
-                       plan.epilogue};
-    if (plan.isPlainX) {
-      runToBlocks(block, RoundedPlain{plain}, ownBias, ownResidual, y + size,
-                  part.pixel, plan.outPlane, scratch);
-      continue;
-    }
-    const PixelRows rows(plan, x, part.pixel, part.pixels, offsets, true);
-    if (plan.isPlainY)
-      runToPlain(block, RoundedPixels{rows},
-                 {plan, ownBias, ownResidual, y + size, part.pixel,
-                  part.pixel + part.pixels},
-                 scratch);
+    PairConv conv(plan, arguments, part, width, scratch);
+    if (plan.isShortX)
+      conv.run<uint16_t>();
     else
-      runToBlocks(block, RoundedPixels{rows}, ownBias, ownResidual, y + size,
-                  part.pixel, plan.outPlane, scratch);
+      conv.run<float>();
   }
 }
 

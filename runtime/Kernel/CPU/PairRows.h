@@ -22,6 +22,49 @@ namespace {
   return rounded & 0xffff0000u;
 }
 
+/// Numbers of sixteen bits, as many as a vector has floats.
+typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
+
+/// Bfloat16 as floats; as operands denormals are zeros.
+[[gnu::always_inline]] inline Vec loadShort(const uint16_t *source) {
+  Shorts values;
+  __builtin_memcpy(&values, source, sizeof(values));
+  return reinterpret_cast<Vec>(__builtin_convertvector(values, Words) << 16);
+}
+[[gnu::always_inline]] inline Vec loadFirstShort(const uint16_t *source,
+                                                 int64_t count) {
+  if (count >= kLanes)
+    return loadShort(source);
+  uint16_t values[kLanes] = {};
+  for (int64_t lane = 0; lane < count; ++lane)
+    values[lane] = source[lane];
+  return loadShort(values);
+}
+[[gnu::always_inline]] inline Vec operandOf(Vec value) {
+  const auto x = reinterpret_cast<Words>(value);
+  return reinterpret_cast<Vec>((x & 0x7fffffffu) < 0x00800000u ? x & 0x80000000u
+                                                               : x);
+}
+
+/// Stores the first `count` lanes, rounded.
+[[gnu::always_inline]] inline void storeFirstShort(uint16_t *target, Vec value,
+                                                   int64_t count) {
+#ifdef __AVX512BF16__
+  const auto values = (__m256i)_mm512_cvtneps_pbh(value);
+#else
+  const Shorts values =
+      __builtin_convertvector(roundedOf(value) >> 16, Shorts);
+#endif
+  if (count >= kLanes) {
+    __builtin_memcpy(target, &values, sizeof(values));
+    return;
+  }
+  uint16_t all[kLanes];
+  __builtin_memcpy(all, &values, sizeof(values));
+  for (int64_t lane = 0; lane < count; ++lane)
+    target[lane] = all[lane];
+}
+
 #ifdef __AVX512BF16__
 /// The sixteen floats at each of two places, to any multiple of two bytes.
 [[gnu::always_inline]] inline void
@@ -33,25 +76,13 @@ storeRounded(const float *low, const float *high, void *target) {
 
 /// Rounds `count` floats so.
 inline void roundTerms(const float *source, int64_t count, uint16_t *target) {
-#ifdef __AVX512BF16__
   int64_t i = 0;
+#ifdef __AVX512BF16__
   for (; i + 2 * kLanes <= count; i += 2 * kLanes)
     storeRounded(source + i, source + i + kLanes, target + i);
-  for (; i + kLanes <= count; i += kLanes)
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(target + i),
-                        (__m256i)_mm512_cvtneps_pbh(load(source + i)));
-  if (i < count) {
-    const auto half = _mm512_cvtneps_pbh(loadFirst(source + i, count - i));
-    _mm256_mask_storeu_epi16(target + i, lanes(0, count - i).bits,
-                             (__m256i)half);
-  }
-#else
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const Words rounded = roundedOf(loadFirst(source + i, count - i));
-    for (int lane = 0; lane < kLanes && i + lane < count; ++lane)
-      target[i + lane] = static_cast<uint16_t>(rounded[lane] >> 16);
-  }
 #endif
+  for (; i < count; i += kLanes)
+    storeFirstShort(target + i, loadFirst(source + i, count - i), count - i);
 }
 inline void roundTerms(const float *source, int64_t count, float *target) {
   for (int64_t i = 0; i < count; i += kLanes)
@@ -60,17 +91,27 @@ inline void roundTerms(const float *source, int64_t count, float *target) {
         reinterpret_cast<Vec>(roundedOf(loadFirst(source + i, count - i))),
         count - i);
 }
+/// What is rounded already.
+inline void roundTerms(const uint16_t *source, int64_t count,
+                       uint16_t *target) {
+  __builtin_memcpy(target, source, count * sizeof(*target));
+}
+inline void roundTerms(const uint16_t *source, int64_t count, float *target) {
+  for (int64_t i = 0; i < count; i += kLanes)
+    storeFirst(target + i, operandOf(loadFirstShort(source + i, count - i)),
+               count - i);
+}
 
-/// Sixteen terms of two rows, which follow each other: a whole line of a cache.
-template <typename Element>
+/// The sixteen terms at each of two places: a whole line of a cache.
+template <typename Source, typename Element>
 [[gnu::always_inline]] inline void
-roundTwoRows(const float *source, int64_t stride, Element *target) {
+roundLine(const Source *low, const Source *high, Element *target) {
 #ifdef __AVX512BF16__
-  storeRounded(source, source + stride, target);
-#else
-  roundTerms(source, kChannelBlock, target);
-  roundTerms(source + stride, kChannelBlock, target + kChannelBlock);
+  if constexpr (sizeof(Source) == sizeof(float))
+    return storeRounded(low, high, target);
 #endif
+  roundTerms(low, kChannelBlock, target);
+  roundTerms(high, kChannelBlock, target + kChannelBlock);
 }
 
 /// What blocks of terms are multiples of, but for the last one.
@@ -97,9 +138,9 @@ struct RoundedPlace {
   }
 };
 
-/// Of a matrix.
-struct RoundedMatrix {
-  const float *a; ///< Of the first row.
+/// Of a matrix, of floats or bfloat16.
+template <typename Source> struct RoundedMatrix {
+  const Source *a; ///< Of the first row.
   int64_t stride;
 
   /// Terms [begin, end) of some rows, padded.
@@ -111,10 +152,10 @@ struct RoundedMatrix {
     if (place.row == kChannelBlock && terms % kChannelBlock == 0)
       for (; i + 2 <= rows; i += 2)
         for (int64_t l = 0; l < terms; l += kChannelBlock)
-          roundTwoRows(a + i * stride + begin + l, stride,
-                       place.at(target, i, l));
+          roundLine(a + i * stride + begin + l, a + (i + 1) * stride + begin + l,
+                    place.at(target, i, l));
     for (; i < rows; ++i) {
-      const float *row = a + i * stride + begin;
+      const Source *row = a + i * stride + begin;
       int64_t l = 0;
       for (; l + kChannelBlock <= terms; l += kChannelBlock)
         roundTerms(row + l, kChannelBlock, place.at(target, i, l));
@@ -126,15 +167,15 @@ struct RoundedMatrix {
 };
 
 /// Of the elements under pixels.
-struct RoundedPixels {
-  const PixelRows &pixels;
+template <typename Source> struct RoundedPixels {
+  const PixelRowsOf<Source> &pixels;
 
   /// As that of RoundedMatrix; the bounds are multiples of kChannelBlock.
   template <typename Element>
   void round(int64_t rows, int64_t begin, int64_t end, Element *target,
              RoundedPlace place) const {
     for (int64_t term = begin; term < end; term += kChannelBlock) {
-      const PixelRows::Terms from = pixels.terms(term);
+      const auto from = pixels.terms(term);
       Element *to = place.at(target, 0, term - begin);
       if (pixels.areAdjacent() && place.row == kChannelBlock) {
         roundTerms(pixels.at(from, 0), rows * kChannelBlock, to);

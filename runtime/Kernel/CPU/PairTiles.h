@@ -11,6 +11,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 
 #include "GridRuns.h"
+#include "ShortSums.h"
 #include "SplitConv.h"
 #include "SplitMatmul.h"
 #include "TileRows.h"
@@ -51,6 +52,12 @@ public:
   /// each.
   template <typename Lines, typename Write>
   void run(const Lines &from, Write &&write);
+
+  /// Lines of a tap that tiles of so many rows read.
+  static int64_t linesRead(int64_t rows) {
+    const int64_t tiles = (rows + kTile - 1) / kTile;
+    return tiles * ((rows + tiles - 1) / tiles);
+  }
 
 private:
   /// One or two tiles of rows by as many of columns.
@@ -168,11 +175,7 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
     part.end = least(part.begin + step, groups);
     part.isFirst = part.begin == 0;
     const bool isLast = part.end == groups;
-    const uint16_t *a = scratch.a;
-    if constexpr (requires { from.at(part.begin); })
-      a = from.at(part.begin);
-    else
-      from.round(part.begin, part.end, scratch.a);
+    const uint16_t *a = from.at(part.begin, part.end, scratch.a);
     for (part.first = 0; part.first < columns; part.first += kPanelColumns)
       for (int64_t tile = 0; tile < rowTiles; tile += 2) {
         const bool isTall = tile + 1 < rowTiles;
@@ -201,12 +204,20 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
   } while (part.begin < groups);
 }
 
+/// The plan's rows from `row` of its batch on, of floats or bfloat16.
+template <typename Source>
+inline MatrixLines<Source> matrixLines(const MatmulPlan &plan, const void *a,
+                                       int64_t row, int64_t rows,
+                                       int64_t lines, int64_t batch = 0) {
+  return {static_cast<const Source *>(a) +
+              batchOffset(plan, plan.aSteps, batch) + row * plan.lda,
+          plan.lda, rows, plan.k, lines};
+}
+
 void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                        int64_t begin, int64_t end) {
   PairTileScratch scratch;
   const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  auto *c = static_cast<float *>(arguments[4]);
   const int64_t groups = (plan.k + kLineTerms - 1) / kLineTerms;
   int64_t tile = begin;
   while (tile < end) {
@@ -218,23 +229,32 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                         plan.k,
                         (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
                         part.column, part.columns, scratch);
-    const auto write = [&](const float *sums, int64_t stride, int64_t row,
+    const auto write = [&](float *sums, int64_t stride, int64_t row,
                            int64_t rows, int64_t first, int64_t columns) {
       const int64_t at = part.at + row * plan.n + first;
-      writeSums(sums, stride, bias ? bias + part.column + first : nullptr,
-                residual ? residual + at : nullptr, c + at, plan.n, rows,
-                columns, plan.epilogue);
+      const float *own = bias ? bias + part.column + first : nullptr;
+      auto put = [&]<typename Element>(auto &&function, Element *c) {
+        const auto *residual = static_cast<const Element *>(arguments[3]);
+        function(sums, stride, own, residual ? residual + at : nullptr, c + at,
+                 plan.n, rows, columns, plan.epilogue);
+      };
+      if (plan.isShortC)
+        put(writeShort, static_cast<uint16_t *>(arguments[4]));
+      else
+        put(writeSums, static_cast<float *>(arguments[4]));
     };
     if (plan.isRoundedBefore)
       block.run(RoundedLines{{part.rows, groups, 1, &kNoShift, plan.rowBlock},
                              static_cast<const uint16_t *>(arguments[0]) +
                                  part.row * groups * kLineTerms},
                 write);
+    else if (plan.isShortA)
+      block.run(matrixLines<uint16_t>(plan, arguments[0], part.row, part.rows,
+                                      part.rows, part.batch),
+                write);
     else
-      block.run(MatrixLines(static_cast<const float *>(arguments[0]) +
-                                batchOffset(plan, plan.aSteps, part.batch) +
-                                part.row * plan.lda,
-                            plan.lda, part.rows, plan.k, part.rows),
+      block.run(matrixLines<float>(plan, arguments[0], part.row, part.rows,
+                                   part.rows, part.batch),
                 write);
     tile += part.count;
   }
@@ -249,13 +269,17 @@ void roundPairTileRows(const MatmulPlan &plan, void *const *arguments,
     const int64_t row = tile % parts * kRoundedRows;
     const int64_t rows =
         least(least(plan.rowBlock, plan.m - block) - row, kRoundedRows);
-    if (rows > 0)
-      MatrixLines(static_cast<const float *>(arguments[0]) +
-                      (block + row) * plan.lda,
-                  plan.lda, rows, plan.k, plan.rowBlock)
-          .round(0, groups,
-                 static_cast<uint16_t *>(arguments[1]) +
-                     (block * groups + row) * kLineTerms);
+    auto *target = static_cast<uint16_t *>(arguments[1]) +
+                   (block * groups + row) * kLineTerms;
+    if (rows <= 0)
+      continue;
+    if (plan.isShortA)
+      matrixLines<uint16_t>(plan, arguments[0], block + row, rows,
+                            plan.rowBlock)
+          .round(0, groups, target);
+    else
+      matrixLines<float>(plan, arguments[0], block + row, rows, plan.rowBlock)
+          .round(0, groups, target);
   }
 }
 
@@ -268,8 +292,17 @@ inline uint16_t *linesOf(const BlockedPlan &plan, void *lines,
          block * groups * plan.blockLines * kLineTerms;
 }
 
-void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
-                         int64_t begin, int64_t end) {
+/// Of the image and group of a block of pixels.
+template <typename Source>
+inline const Source *imageOf(const BlockedPlan &plan, const void *x,
+                             const ConvRun &part) {
+  return static_cast<const Source *>(x) +
+         part.outer * plan.inChannels * plan.inH * plan.inW;
+}
+
+template <typename Source>
+inline void roundPixelsOf(const BlockedPlan &plan, void *const *arguments,
+                          int64_t begin, int64_t end) {
   int64_t offsets[kMostSplitTaps];
   const int64_t groups = (plan.inChannels + kLineTerms - 1) / kLineTerms;
   const int64_t parts = (groups + kRoundedGroups - 1) / kRoundedGroups;
@@ -277,11 +310,9 @@ void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
     const int64_t block = tile / parts;
     const ConvRun part(plan, plan.outChannels, block * plan.groupBlocks,
                        INT64_MAX, 0);
-    const StripLines strip(plan,
-                           static_cast<const float *>(arguments[0]) +
-                               part.outer * plan.inChannels * plan.inH *
-                                   plan.inW,
-                           part.pixel, part.pixels, offsets);
+    const StripLines<Source> strip(plan,
+                                   imageOf<Source>(plan, arguments[0], part),
+                                   part.pixel, part.pixels, offsets);
     const int64_t first = tile % parts * kRoundedGroups;
     strip.round(first, least(first + kRoundedGroups, groups),
                 linesOf(plan, arguments[1], part) +
@@ -289,69 +320,130 @@ void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
   }
 }
 
+void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
+                         int64_t begin, int64_t end) {
+  (plan.isShortX ? roundPixelsOf<uint16_t> : roundPixelsOf<float>)(
+      plan, arguments, begin, end);
+}
+
+/// Some tiles of the grid that share their pixels.
+class PairTileConv {
+public:
+  PairTileConv(const BlockedPlan &plan, void *const *arguments,
+               const ConvRun &part, PairTileScratch &scratch)
+      : plan(plan), arguments(arguments), part(part), scratch(scratch) {}
+
+  void runPlain();
+  template <typename Source> void run();
+
+private:
+  PairTileBlock blockOf(int64_t terms) {
+    return {static_cast<const uint32_t *>(arguments[1]) +
+                part.group * plan.outChannels * (terms / 2),
+            terms,
+            plan.outChannels,
+            part.column,
+            part.columns,
+            scratch};
+  }
+  /// Of `count` pixels and at most 32 channels, from `first` of the part on.
+  void write(float *sums, int64_t stride, int64_t pixel, int64_t count,
+             int64_t first, int64_t columns) const;
+
+  const BlockedPlan &plan;
+  void *const *arguments;
+  const ConvRun &part;
+  PairTileScratch &scratch;
+};
+
+inline void PairTileConv::write(float *sums, int64_t stride, int64_t pixel,
+                                int64_t count, int64_t first,
+                                int64_t columns) const {
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  if (bias)
+    bias += part.group * plan.outChannels;
+  const int64_t size = part.outer * plan.outChannels * plan.outPlane;
+  const int64_t column = part.column + first;
+  if (plan.isShortY) {
+    const auto *residual = static_cast<const uint16_t *>(arguments[3]);
+    const int64_t at = size + column * plan.outPlane + pixel * kLineTerms;
+    return writeShort(sums, stride, bias ? bias + column : nullptr,
+                      residual ? residual + at : nullptr,
+                      static_cast<uint16_t *>(arguments[4]) + at, kLineTerms,
+                      count, columns, plan.epilogue);
+  }
+  const auto *residual = static_cast<const float *>(arguments[3]);
+  const int64_t panel = column / kChannelBlock;
+  PixelBlock{plan,
+             bias,
+             residual ? residual + size : nullptr,
+             static_cast<float *>(arguments[4]) + size,
+             pixel,
+             count}
+      .write(sums, stride, panel, panel + columns / kChannelBlock);
+}
+
+inline void PairTileConv::runPlain() {
+  const PlainRows rows(plan, imageOf<float>(plan, arguments[0], part),
+                       part.pixel);
+  blockOf(rows.lines() * kLineTerms)
+      .run(PlainLines(rows, part.pixels),
+           [&](float *sums, int64_t stride, int64_t row, int64_t count,
+               int64_t first, int64_t columns) {
+             write(sums, stride, part.pixel + row, count, first, columns);
+           });
+}
+
+template <typename Source> inline void PairTileConv::run() {
+  int64_t offsets[kMostSplitTaps * kSplitRows];
+  const int64_t terms = plan.inChannels * plan.kernelH * plan.kernelW;
+  const auto *x = imageOf<Source>(plan, arguments[0], part);
+  const StripLines<Source> strip(plan, x, part.pixel, part.pixels, offsets);
+  PairTileBlock block = blockOf(terms);
+  const auto writeStrip = [&](float *sums, int64_t stride, int64_t row,
+                              int64_t rows, int64_t first, int64_t columns) {
+    strip.forPixels(row, row + rows,
+                    [&](int64_t pixel, int64_t at, int64_t count) {
+                      write(sums + (at - row) * stride, stride, pixel, count,
+                            first, columns);
+                    });
+  };
+  if (plan.isRoundedBefore)
+    return block.run(RoundedLines{strip, linesOf(plan, arguments[0], part)},
+                     writeStrip);
+  if constexpr (sizeof(Source) == sizeof(uint16_t))
+    if (strip.isFlat()) {
+      const int64_t plane = plan.inH * plan.inW;
+      const bool isLast = part.outer + 1 == plan.batch * plan.group;
+      const int64_t behind =
+          isLast ? plane - strip.firstInside() : INT64_MAX;
+      return block.run(ImageLines(strip, x, plane, block.linesRead(part.pixels),
+                                  behind),
+                       writeStrip);
+    }
+  if (strip.fits())
+    return block.run(strip, writeStrip);
+  const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets);
+  block.run(PixelLines<Source>(rows, part.pixels, terms),
+            [&](float *sums, int64_t stride, int64_t row, int64_t count,
+                int64_t first, int64_t columns) {
+              write(sums, stride, part.pixel + row, count, first, columns);
+            });
+}
+
 void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
                      int64_t begin, int64_t end) {
   PairTileScratch scratch;
-  int64_t offsets[kMostSplitTaps * kSplitRows];
-  const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  const int64_t terms = plan.inChannels * plan.kernelH * plan.kernelW;
   int64_t tile = begin;
   while (tile < end) {
     const ConvRun part(plan, plan.outChannels, tile, end, kSplitColumns);
-    const float *x = static_cast<const float *>(arguments[0]) +
-                     part.outer * plan.inChannels * plan.inH * plan.inW;
-    const int64_t size = part.outer * plan.outChannels * plan.outPlane;
-    const auto write = [&](const float *sums, int64_t stride, int64_t pixel,
-                           int64_t count, int64_t first, int64_t columns) {
-      const int64_t panel = (part.column + first) / kChannelBlock;
-      PixelBlock{plan,
-                 bias ? bias + part.group * plan.outChannels : nullptr,
-                 residual ? residual + size : nullptr,
-                 static_cast<float *>(arguments[4]) + size,
-                 pixel,
-                 count}
-          .write(sums, stride, panel, panel + columns / kChannelBlock);
-    };
-    if (plan.isPlainX) {
-      const PlainRows rows(plan, x, part.pixel);
-      PairTileBlock block(static_cast<const uint32_t *>(arguments[1]),
-                          rows.lines() * kLineTerms, plan.outChannels,
-                          part.column, part.columns, scratch);
-      block.run(PlainLines(rows, part.pixels),
-                [&](const float *sums, int64_t stride, int64_t row,
-                    int64_t count, int64_t first, int64_t columns) {
-                  write(sums, stride, part.pixel + row, count, first, columns);
-                });
-      tile += part.count;
-      continue;
-    }
-    PairTileBlock block(static_cast<const uint32_t *>(arguments[1]) +
-                            part.group * plan.outChannels * (terms / 2),
-                        terms, plan.outChannels, part.column, part.columns,
-                        scratch);
-    const StripLines strip(plan, x, part.pixel, part.pixels, offsets);
-    const auto writeStrip = [&](const float *sums, int64_t stride, int64_t row,
-                                int64_t rows, int64_t first, int64_t columns) {
-      strip.forPixels(row, row + rows,
-                      [&](int64_t pixel, int64_t at, int64_t count) {
-                        write(sums + (at - row) * stride, stride, pixel, count,
-                              first, columns);
-                      });
-    };
-    if (plan.isRoundedBefore) {
-      block.run(RoundedStrip{strip, linesOf(plan, arguments[0], part)},
-                writeStrip);
-    } else if (strip.fits()) {
-      block.run(strip, writeStrip);
-    } else {
-      const PixelRows rows(plan, x, part.pixel, part.pixels, offsets);
-      block.run(PixelLines(rows, part.pixels, terms),
-                [&](const float *sums, int64_t stride, int64_t row,
-                    int64_t count, int64_t first, int64_t columns) {
-                  write(sums, stride, part.pixel + row, count, first, columns);
-                });
-    }
+    PairTileConv conv(plan, arguments, part, scratch);
+    if (plan.isPlainX)
+      conv.runPlain();
+    else if (plan.isShortX)
+      conv.run<uint16_t>();
+    else
+      conv.run<float>();
     tile += part.count;
   }
 }

@@ -14,17 +14,20 @@ namespace dlc::rt::cpu {
 namespace {
 
 /// What is read where nothing is.
-alignas(64) constexpr float kNoTerms[32] = {};
+template <typename Element>
+alignas(64) constexpr Element kNoTermsOf[32] = {};
+constexpr const float *kNoTerms = kNoTermsOf<float>;
 
-/// The elements of x under pixels of an image.
-class PixelRows {
+/// The elements of x under pixels of an image: floats, or bfloat16, whose
+/// blocks of channels are twice as large.
+template <typename Element> class PixelRowsOf {
 public:
   /// Where rows are adjacent, `isFirstEnough` leaves out where others are.
-  PixelRows(const BlockedPlan &plan, const float *x, int64_t first,
-            int64_t count, int64_t *offsets, bool isFirstEnough = false);
+  PixelRowsOf(const BlockedPlan &plan, const Element *x, int64_t first,
+              int64_t count, int64_t *offsets, bool isFirstEnough = false);
 
   struct Terms {
-    const float *plane;
+    const Element *plane;
     const int64_t *offsets;
   };
   Terms terms(int64_t term) const {
@@ -33,34 +36,44 @@ public:
       return {x + index / taps * blockStride,
               offsets + index % taps * kSplitRows};
     const int64_t pair = index / 2;
-    return {x + (pair / taps * 2 + index % 2) * blockStride,
+    return {x + pair / taps * 2 * blockStride + index % 2 * halfStride,
             offsets + pair % taps * kSplitRows};
   }
-  [[gnu::always_inline]] const float *at(const Terms &terms,
-                                         int64_t row) const {
+  [[gnu::always_inline]] const Element *at(const Terms &terms,
+                                           int64_t row) const {
     const int64_t offset = terms.offsets[row];
-    return offset < 0 ? kNoTerms : terms.plane + offset;
+    return offset < 0 ? kNoTermsOf<Element> : terms.plane + offset;
   }
 
   /// Whether elements of each row lie right behind those of the one before.
   bool areAdjacent() const { return adjacent; }
 
 private:
-  const float *x;
-  int64_t taps, blockStride;
+  static constexpr bool isShort = sizeof(Element) == sizeof(uint16_t);
+  static constexpr int64_t kPixelStep = (isShort ? 2 : 1) * kChannelBlock;
+
+  const Element *x;
+  int64_t taps;
+  int64_t blockStride; ///< Elements of sixteen channels.
+  int64_t halfStride;  ///< From the first of two blocks to the other one.
   int64_t pairedBlocks; ///< The first of them, whose terms go by two of them.
   bool adjacent;
   const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
 };
 
-inline PixelRows::PixelRows(const BlockedPlan &plan, const float *x,
-                            int64_t first, int64_t count, int64_t *offsets,
-                            bool isFirstEnough)
+using PixelRows = PixelRowsOf<float>;
+
+template <typename Element>
+inline PixelRowsOf<Element>::PixelRowsOf(const BlockedPlan &plan,
+                                         const Element *x, int64_t first,
+                                         int64_t count, int64_t *offsets,
+                                         bool isFirstEnough)
     : x(x), taps(plan.kernelH * plan.kernelW),
       blockStride(plan.inH * plan.inW * kChannelBlock),
+      halfStride(isShort ? kChannelBlock : blockStride),
       pairedBlocks(
           plan.hasPairedBlocks ? plan.inChannels / (2 * kChannelBlock) * 2 : 0),
-      adjacent(taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
+      adjacent(!isShort && taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
                plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
                plan.outH - plan.padTop <= plan.inH),
       offsets(offsets) {
@@ -82,7 +95,7 @@ inline PixelRows::PixelRows(const BlockedPlan &plan, const float *x,
       const bool isInside =
           row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
       offsets[tap * kSplitRows + i] =
-          isInside ? (row * plan.inW + column) * kChannelBlock : -1;
+          isInside ? (row * plan.inW + column) * kPixelStep : -1;
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of floats rounded to bfloat16 as tiles read them: 32 terms of a row are
-// a line of 64 bytes, and those of the next row the next line. See Vector.h for
-// who may include it.
+// Rows of floats rounded to bfloat16, or of bfloat16, as tiles read them: 32
+// terms of a row are a line of 64 bytes, and those of the next row the next
+// line. See Vector.h for who may include it.
 //
 // Rows have groups of terms, each of 32 for each of some taps. Where a tap's
 // line of a row is that of the first tap some rows on, as under windows that
@@ -17,7 +17,8 @@ namespace dlc::rt::cpu {
 namespace {
 
 /// Where lines are: that of a group, tap and row at
-/// (group * lines + shifts[tap] + row) * kLineTerms.
+/// (group * lines + shifts[tap] + row) * kLineTerms. What there is to read them
+/// gives with `at(begin, end, scratch)` the first one of groups [begin, end).
 struct TileLines {
   int64_t rows;   ///< Those of tiles; not all may have a result.
   int64_t groups; ///< Of terms.
@@ -35,43 +36,44 @@ struct TileLines {
 
 constexpr int64_t kNoShift = 0;
 
-/// A line of the sixteen terms at each of two places.
-[[gnu::always_inline]] inline void
-roundLine(const float *low, const float *high, uint16_t *target) {
-#ifdef __AVX512BF16__
-  storeRounded(low, high, target);
-#else
-  roundTerms(low, kChannelBlock, target);
-  roundTerms(high, kChannelBlock, target + kChannelBlock);
-#endif
-}
-
 /// Lines that are there already.
 struct RoundedLines : TileLines {
   const uint16_t *a;
 
-  const uint16_t *at(int64_t group) const {
-    return a + group * lines * kLineTerms;
+  const uint16_t *at(int64_t begin, int64_t, uint16_t *) const {
+    return a + begin * lines * kLineTerms;
+  }
+};
+
+/// Lines that `Own` writes for some groups at a time: round(begin, end, target).
+template <typename Own> struct WrittenLines : TileLines {
+  const uint16_t *at(int64_t begin, int64_t end, uint16_t *scratch) const {
+    static_cast<const Own *>(this)->round(begin, end, scratch);
+    return scratch;
   }
 };
 
 /// Of a matrix.
-struct MatrixLines : TileLines {
+template <typename Source>
+struct MatrixLines : WrittenLines<MatrixLines<Source>> {
+  using TileLines::lines, TileLines::rows;
+
   /// A group has `lines`, of which those behind the rows are not written.
-  MatrixLines(const float *a, int64_t stride, int64_t rowCount, int64_t terms,
+  MatrixLines(const Source *a, int64_t stride, int64_t rowCount, int64_t terms,
               int64_t lines)
-      : TileLines{rowCount, (terms + kLineTerms - 1) / kLineTerms, 1, &kNoShift,
-                  lines},
+      : WrittenLines<MatrixLines>{{rowCount,
+                                   (terms + kLineTerms - 1) / kLineTerms, 1,
+                                   &kNoShift, lines}},
         a(a), stride(stride), terms(terms) {}
 
   void round(int64_t begin, int64_t end, uint16_t *target) const {
     const int64_t whole = least(end, terms / kLineTerms);
     for (int64_t row = 0; row < rows; ++row) {
-      const float *from = a + row * stride;
+      const Source *from = a + row * stride;
       uint16_t *to = target + row * kLineTerms;
       for (int64_t group = begin; group < end;
            ++group, to += lines * kLineTerms) {
-        const float *at = from + group * kLineTerms;
+        const Source *at = from + group * kLineTerms;
         if (group < whole) {
           roundLine(at, at + kChannelBlock, to);
           continue;
@@ -85,33 +87,35 @@ struct MatrixLines : TileLines {
   }
 
 private:
-  const float *a;
+  const Source *a;
   int64_t stride, terms;
 };
 
 /// Of the elements of a blocked tensor under pixels, which are written down for
 /// each tap.
-struct PixelLines : TileLines {
-  PixelLines(const PixelRows &pixels, int64_t count, int64_t terms)
-      : TileLines{count, (terms + kLineTerms - 1) / kLineTerms, 1, &kNoShift,
-                  count},
+template <typename Source>
+struct PixelLines : WrittenLines<PixelLines<Source>> {
+  using TileLines::rows;
+
+  PixelLines(const PixelRowsOf<Source> &pixels, int64_t count, int64_t terms)
+      : WrittenLines<PixelLines>{{count, (terms + kLineTerms - 1) / kLineTerms,
+                                  1, &kNoShift, count}},
         pixels(pixels), terms(terms) {}
 
   void round(int64_t begin, int64_t end, uint16_t *target) const {
     for (int64_t group = begin; group < end; ++group) {
       const int64_t term = group * kLineTerms;
-      const PixelRows::Terms low = pixels.terms(term);
+      const auto low = pixels.terms(term);
       const bool isWhole = term + kChannelBlock < terms;
-      const PixelRows::Terms high =
-          isWhole ? pixels.terms(term + kChannelBlock) : low;
+      const auto high = isWhole ? pixels.terms(term + kChannelBlock) : low;
       for (int64_t row = 0; row < rows; ++row, target += kLineTerms)
         roundLine(pixels.at(low, row),
-                  isWhole ? pixels.at(high, row) : kNoTerms, target);
+                  isWhole ? pixels.at(high, row) : kNoTermsOf<Source>, target);
     }
   }
 
 private:
-  const PixelRows &pixels;
+  const PixelRowsOf<Source> &pixels;
   int64_t terms;
 };
 
@@ -119,14 +123,22 @@ private:
 /// taps share: rows of the image between their borders of zeros, one plane for
 /// each remainder of positions by the strides. Tiles have rows for the borders
 /// between two rows of pixels, too.
-class StripLines : public TileLines {
+template <typename Source>
+class StripLines : public WrittenLines<StripLines<Source>> {
 public:
+  using TileLines::groups, TileLines::lines, TileLines::rows, TileLines::taps;
+
   /// Of pixels [first, first + count); `shifts` holds kMostSplitTaps. What does
   /// not fit has no lines; of those that are rounded before all have as many.
-  StripLines(const BlockedPlan &plan, const float *x, int64_t first,
+  StripLines(const BlockedPlan &plan, const Source *x, int64_t first,
              int64_t count, int64_t *shifts);
 
   bool fits() const { return lines > 0; }
+  /// Whether rows are pixels that follow each other in x, from this one on.
+  bool isFlat() const { return flat; }
+  int64_t firstInside() const {
+    return firstPixel - plan.padTop * plan.inW;
+  }
 
   void round(int64_t begin, int64_t end, uint16_t *target) const;
 
@@ -136,36 +148,44 @@ public:
   void forPixels(int64_t begin, int64_t end, Function &&function) const;
 
 private:
+  static constexpr bool isShort = sizeof(Source) == sizeof(uint16_t);
+  static constexpr int64_t kPixelStep = (isShort ? 2 : 1) * kChannelBlock;
+
   /// One group of the plane of rows `top` on and columns `left` on.
-  void roundPlane(const float *low, const float *high, int64_t top,
+  void roundPlane(const Source *low, const Source *high, int64_t top,
                   int64_t left, uint16_t *target) const;
+  static const Source *ofPixel(const Source *high, int64_t at) {
+    return high ? high + at : kNoTermsOf<Source>;
+  }
 
   const BlockedPlan &plan;
-  const float *x;
+  const Source *x;
   int64_t firstPixel; ///< Of the first row of pixels.
   int64_t width;      ///< Pixels of a row.
   int64_t pitch;      ///< Lines of a row.
   int64_t height;     ///< Rows of a plane.
   int64_t skipped;    ///< Pixels of the first row that are not of the tile.
   int64_t planes;
-  bool isFlat; ///< Rows of pixels lie as those of x: they are one.
+  bool flat; ///< Rows of pixels lie as those of x: they are one.
   int64_t planeTop[kMostSplitTaps], planeLeft[kMostSplitTaps];
 };
 
-inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
-                              int64_t first, int64_t count, int64_t *shifts)
-    : TileLines{0, plan.inChannels / kLineTerms, plan.kernelH * plan.kernelW,
-                shifts, 0},
+template <typename Source>
+inline StripLines<Source>::StripLines(const BlockedPlan &plan, const Source *x,
+                                      int64_t first, int64_t count,
+                                      int64_t *shifts)
+    : WrittenLines<StripLines>{{0, plan.inChannels / kLineTerms,
+                                plan.kernelH * plan.kernelW, shifts, 0}},
       plan(plan), x(x), planes(0) {
   const bool isPoint = taps == 1;
-  isFlat = isPoint && plan.strideH == 1 && plan.strideW == 1 &&
+  flat = isPoint && plan.strideH == 1 && plan.strideW == 1 &&
            plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
            plan.outH - plan.padTop <= plan.inH;
   const bool isWhole = plan.inChannels % kLineTerms == 0;
   if (!isPoint && !(plan.hasPairedBlocks && isWhole))
     return;
   groups += !isWhole;
-  if (isFlat) {
+  if (flat) {
     firstPixel = first;
     width = pitch = count;
     height = planes = 1;
@@ -208,10 +228,12 @@ inline StripLines::StripLines(const BlockedPlan &plan, const float *x,
     lines = plan.isRoundedBefore ? plan.blockLines : planes * height * pitch;
 }
 
-inline void StripLines::roundPlane(const float *low, const float *high,
-                                   int64_t top, int64_t left,
-                                   uint16_t *target) const {
-  const int64_t step = plan.strideW * kChannelBlock;
+template <typename Source>
+inline void StripLines<Source>::roundPlane(const Source *low,
+                                           const Source *high, int64_t top,
+                                           int64_t left,
+                                           uint16_t *target) const {
+  const int64_t step = plan.strideW * kPixelStep;
   // Columns [begin, end) of the plane are in x.
   const int64_t begin =
       left >= 0 ? 0 : least((-left + plan.strideW - 1) / plan.strideW, pitch);
@@ -226,29 +248,29 @@ inline void StripLines::roundPlane(const float *low, const float *high,
       continue;
     }
     __builtin_memset(target, 0, begin * lineBytes);
-    const int64_t first = (top * plan.inW + left) * kChannelBlock;
+    const int64_t first = (top * plan.inW + left) * kPixelStep;
     for (int64_t i = begin; i < end; ++i)
-      roundLine(low + first + i * step,
-                high ? high + first + i * step : kNoTerms,
+      roundLine(low + first + i * step, ofPixel(high, first + i * step),
                 target + i * kLineTerms);
     __builtin_memset(target + end * kLineTerms, 0, (pitch - end) * lineBytes);
   }
 }
 
-inline void StripLines::round(int64_t begin, int64_t end,
-                              uint16_t *target) const {
+template <typename Source>
+inline void StripLines<Source>::round(int64_t begin, int64_t end,
+                                      uint16_t *target) const {
   const int64_t block = plan.inH * plan.inW * kChannelBlock;
   for (int64_t group = begin; group < end;
        ++group, target += lines * kLineTerms) {
-    const float *low = x + 2 * group * block;
+    const Source *low = x + 2 * group * block;
     const bool isWhole = (group + 1) * kLineTerms <= plan.inChannels;
-    const float *high = isWhole ? low + block : nullptr;
-    if (isFlat) {
-      const int64_t first =
-          (firstPixel - plan.padTop * plan.inW) * kChannelBlock;
+    const Source *high =
+        isWhole ? low + (isShort ? kChannelBlock : block) : nullptr;
+    if (flat) {
+      const int64_t first = firstInside() * kPixelStep;
       for (int64_t i = 0; i < rows; ++i)
-        roundLine(low + first + i * kChannelBlock,
-                  high ? high + first + i * kChannelBlock : kNoTerms,
+        roundLine(low + first + i * kPixelStep,
+                  ofPixel(high, first + i * kPixelStep),
                   target + i * kLineTerms);
       continue;
     }
@@ -258,8 +280,9 @@ inline void StripLines::round(int64_t begin, int64_t end,
   }
 }
 
+template <typename Source>
 template <typename Function>
-inline void StripLines::forPixels(int64_t begin, int64_t end,
+inline void StripLines<Source>::forPixels(int64_t begin, int64_t end,
                                   Function &&function) const {
   for (int64_t row = begin; row < end;) {
     const int64_t line = row + skipped, column = line % pitch;
@@ -274,10 +297,11 @@ inline void StripLines::forPixels(int64_t begin, int64_t end,
 }
 
 /// Of a plain image.
-class PlainLines : public TileLines {
+class PlainLines : public WrittenLines<PlainLines> {
 public:
   PlainLines(const PlainRows &from, int64_t rowCount)
-      : TileLines{rowCount, from.lines(), 1, &kNoShift, rowCount}, from(from) {}
+      : WrittenLines{{rowCount, from.lines(), 1, &kNoShift, rowCount}},
+        from(from) {}
 
   void round(int64_t begin, int64_t end, uint16_t *target) const {
     switch (from.rowTerms()) {
@@ -325,13 +349,32 @@ private:
   const PlainRows &from;
 };
 
-/// That was rounded before.
-struct RoundedStrip : StripLines {
-  const uint16_t *a;
-
-  const uint16_t *at(int64_t group) const {
-    return a + group * lines * kLineTerms;
+/// Of an image of bfloat16 under pixels that follow each other in it: where
+/// they are, but for those that a last tile would read behind the image.
+class ImageLines : public TileLines {
+public:
+  /// `behind`: lines that there are from the first pixel on, in the last group.
+  ImageLines(const StripLines<uint16_t> &strip, const uint16_t *x, int64_t plane,
+             int64_t read, int64_t behind)
+      : TileLines(strip), strip(strip),
+        x(x + strip.firstInside() * kLineTerms), copiesLast(read > behind) {
+    lines = plane;
   }
+
+  int64_t groupsOfBlock() const {
+    return copiesLast && groups > 1 ? groups - 1 : groups;
+  }
+  const uint16_t *at(int64_t begin, int64_t end, uint16_t *scratch) const {
+    if (!copiesLast || end < groups)
+      return x + begin * lines * kLineTerms;
+    strip.round(begin, end, scratch);
+    return scratch;
+  }
+
+private:
+  const StripLines<uint16_t> &strip;
+  const uint16_t *x;
+  bool copiesLast;
 };
 
 } // namespace

@@ -128,9 +128,10 @@ inline std::vector<double> reference(const ConvCase &c, Call &call) {
 /// Which tensors are blocked.
 enum class Blocks { Input, Output, All };
 
-/// The elements of [N][C][pixels] as [N][C/16][pixels][16].
+/// The elements of [N][C][pixels] as [N][C/16][pixels][16], or in other blocks.
 template <typename T>
-std::vector<T> blocked(const T *plain, const TensorType &type) {
+std::vector<T> blocked(const T *plain, const TensorType &type,
+                       int64_t block = 16) {
   const int64_t count = *elementCount(type.shape);
   if (count == 0)
     return {};
@@ -140,15 +141,15 @@ std::vector<T> blocked(const T *plain, const TensorType &type) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t pixel = i % pixels, channel = i / pixels % channels;
     const int64_t image = i / pixels / channels;
-    result[((image * channels + channel / 16 * 16) * pixels) + pixel * 16 +
-           channel % 16] = plain[i];
+    result[((image * channels + channel / block * block) * pixels) +
+           pixel * block + channel % block] = plain[i];
   }
   return result;
 }
 
-inline TensorType blockedType(TensorType type) {
-  type.shape[1] /= 16;
-  type.shape.push_back(16);
+inline TensorType blockedType(TensorType type, int64_t block = 16) {
+  type.shape[1] /= block;
+  type.shape.push_back(block);
   return type;
 }
 

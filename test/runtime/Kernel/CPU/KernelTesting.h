@@ -26,6 +26,30 @@ inline TensorType f32(Shape shape) {
   return TensorType{DLC_F32, std::move(shape)};
 }
 
+/// The place of a tensor's elements, in floats.
+inline int64_t floatsOf(const TensorType &type) {
+  return (*byteCount(type.type, type.shape) + 3) / 4;
+}
+
+/// The bits of bfloat16, of which no bits of the floats are lost.
+inline std::vector<uint16_t> shortsOf(const float *values, int64_t count) {
+  std::vector<uint16_t> shorts(count);
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    EXPECT_EQ(bits & 0xffff, 0u);
+    shorts[i] = static_cast<uint16_t>(bits >> 16);
+  }
+  return shorts;
+}
+inline std::vector<float> floatsOf(const void *shorts, int64_t count) {
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(reinterpret_cast<char *>(&values[i]) + 2,
+                static_cast<const char *>(shorts) + 2 * i, 2);
+  return values;
+}
+
 /// A small generator: values in [-1, 1), the same on every machine.
 class Random {
 public:
@@ -194,7 +218,7 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
   EXPECT_TRUE(status.isOk()) << status.message();
   if (!status.isOk())
     return {};
-  GuardedBuffer whole(*elementCount(call.output.shape));
+  GuardedBuffer whole(floatsOf(call.output));
   GuardedBuffer split(whole.size());
   GuardedBuffer workspace(call.workspaceBytes() / sizeof(float));
   auto run = [&](const PreparedKernel &kernel, GuardedBuffer &output,
@@ -227,6 +251,8 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
   EXPECT_EQ(
       std::memcmp(whole.data(), split.data(), whole.size() * sizeof(float)), 0)
       << "the result depends on how the grid is split";
+  if (call.output.type == DLC_BF16)
+    return floatsOf(whole.data(), *elementCount(call.output.shape));
   return {whole.data(), whole.data() + whole.size()};
 }
 

@@ -530,3 +530,331 @@ TEST(RoundedTest, ConvRefusesOtherForms) {
   refuse({1, 3, {9, 99}, 32, {3, 3}, {1, 9}}, Blocks::Output, paired);
   refuse({1, 3, {9, 99}, 32, {3, 3}, {}, {}, {1, 2}}, Blocks::Output, paired);
 }
+
+//===----------------------------------------------------------------------===//
+// Tensors of bfloat16
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Which tensors are of bfloat16: the latter with the residual.
+struct Shorts {
+  bool x, y;
+};
+constexpr Shorts kShorts[] = {{true, false}, {false, true}, {true, true}};
+
+void roundOperand(Call &call, size_t operand) {
+  for (int64_t i = 0; i < call.values[operand].size(); ++i)
+    call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
+}
+
+void setShort(Call &call, size_t operand, const std::vector<float> &values,
+              TensorType type) {
+  const std::vector<uint16_t> shorts =
+      shortsOf(values.data(), static_cast<int64_t>(values.size()));
+  type.type = DLC_BF16;
+  call.values[operand] = GuardedBuffer(floatsOf(type));
+  std::copy_n(shorts.begin(), shorts.size(),
+              reinterpret_cast<uint16_t *>(call.values[operand].data()));
+  call.inputs[operand] = std::move(type);
+}
+
+std::vector<float> valuesOf(Call &call, size_t operand) {
+  float *data = call.values[operand].data();
+  return {data, data + call.values[operand].size()};
+}
+
+/// Results are the nearest bfloat16 of the sums, but for sums whose order says
+/// which of two that is.
+void expectRounded(Call &call, PrepareFunction prepare,
+                   const std::vector<double> &expected,
+                   const std::string &label) {
+  if (call.output.type == DLC_F32)
+    return expectMatches(call, prepare, expected, label);
+  double scale = 0;
+  for (double value : expected)
+    scale = std::max(scale, std::fabs(value));
+  for (Isa isa : runnableIsas(call)) {
+    SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
+    const std::vector<float> values = runCall(call, prepare, isa);
+    ASSERT_EQ(values.size(), expected.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double off = 4e-6 * scale;
+      const float low = rounded(static_cast<float>(expected[i] - off));
+      const float high = rounded(static_cast<float>(expected[i] + off));
+      ASSERT_TRUE(values[i] >= low && values[i] <= high)
+          << "element " << i << ": " << values[i] << ", expected "
+          << expected[i];
+    }
+  }
+}
+
+void expectRoundedWithWorkspace(Call &call, PrepareFunction prepare,
+                                const char *entry,
+                                const std::vector<double> &expected,
+                                const std::string &label) {
+  expectRounded(call, prepare, expected, label);
+  const size_t bytes = lookupLibraryEntry(entry)->workspaceBytes(call.view());
+  if (bytes == 0)
+    return;
+  call.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+  expectRounded(call, prepare, expected, label + " workspace");
+}
+
+void checkShort(const MatmulCase &c) {
+  for (Shorts shorts : kShorts) {
+    Call call = makeCall(c);
+    if (shorts.x)
+      roundOperand(call, 0);
+    if (shorts.y && c.residual)
+      roundOperand(call, 3);
+    Call exact = call;
+    roundOperands(exact);
+    const std::vector<double> expected = reference(c, exact);
+    packB(call);
+    if (shorts.x)
+      setShort(call, 0, valuesOf(call, 0), call.inputs[0]);
+    if (shorts.y && c.residual)
+      setShort(call, 3, valuesOf(call, 3), call.inputs[3]);
+    if (shorts.y)
+      call.output.type = DLC_BF16;
+    expectRoundedWithWorkspace(call, prepareMatmul, "cpu.matmul", expected,
+                               textOf(c) + (shorts.x ? " short a" : "") +
+                                   (shorts.y ? " short c" : ""));
+  }
+}
+
+/// In blocks of 16 channels of floats, 32 of bfloat16.
+void setImage(Call &call, size_t operand, bool isShort) {
+  const int64_t block = isShort ? 32 : 16;
+  const TensorType type = blockedType(call.inputs[operand], block);
+  const std::vector<float> values = blocked(
+      call.values[operand].data(), call.inputs[operand], block);
+  if (isShort)
+    return setShort(call, operand, values, type);
+  std::copy(values.begin(), values.end(), call.values[operand].data());
+  call.inputs[operand] = type;
+}
+
+void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
+  for (Shorts shorts : kShorts) {
+    if ((shorts.x && blocks == Blocks::Output) ||
+        (shorts.y && blocks == Blocks::Input))
+      continue;
+    Call call = makeCall(c);
+    if (shorts.x)
+      roundOperand(call, 0);
+    if (shorts.y && c.residual)
+      roundOperand(call, 3);
+    Call exact = call;
+    roundOperands(exact);
+    std::vector<double> expected = reference(c, exact);
+    if (blocks != Blocks::Output)
+      setImage(call, 0, shorts.x);
+    if (blocks != Blocks::Input) {
+      expected = blocked(expected.data(), call.output, shorts.y ? 32 : 16);
+      if (c.residual)
+        setImage(call, 3, shorts.y);
+      call.output = blockedType(call.output, shorts.y ? 32 : 16);
+      call.attributes.set("channel_block", int64_t{16});
+    }
+    if (shorts.y)
+      call.output.type = DLC_BF16;
+    call.attributes.set("packed_w", int64_t{2});
+    call.attributes.set("bf16_parts", int64_t{1});
+    packW(call);
+    expectRoundedWithWorkspace(call, prepareConv, "cpu.conv", expected,
+                               textOf(c, true) + (shorts.x ? " short x" : "") +
+                                   (shorts.y ? " short y" : ""));
+  }
+}
+} // namespace
+
+TEST(ShortTest, MatmulOfEveryShape) {
+  for (int64_t m : {1, 3, 6, 7, 16, 17, 33, 49})
+    for (int64_t n : {1, 15, 16, 33, 64, 100, 130})
+      for (int64_t k : {1, 2, 31, 32, 33, 64, 99})
+        checkShort(roundedCase(m, n, k));
+}
+
+TEST(ShortTest, MatmulOfManyTiles) {
+  for (int64_t m : {5, 145, 401})
+    for (int64_t k : {511, 1024, 1100})
+      checkShort(roundedCase(m, 330, k));
+  checkShort(roundedCase(50, 16, 5000));
+  checkShort(roundedCase(117, 600, 801));
+}
+
+TEST(ShortTest, MatmulOfEveryForm) {
+  for (const Shape &batch : {Shape{}, Shape{2, 3}}) {
+    MatmulCase c = roundedCase(17, 70, 33);
+    c.aBatch = {2, 3};
+    c.bBatch = batch;
+    checkShort(c);
+  }
+  for (const char *activation : kActivations)
+    for (int64_t m : {2, 53})
+      for (int64_t k : {0, 40, 1100}) {
+        MatmulCase c = roundedCase(m, 70, k);
+        c.bias = c.residual = true;
+        c.activation = activation;
+        checkShort(c);
+      }
+}
+
+TEST(ShortTest, ConvOfEveryShape) {
+  for (int64_t pixels : {1, 2, 5, 7, 13, 16, 49, 127, 128, 129, 300})
+    for (int64_t outChannels : {32, 64, 96, 288})
+      checkShort({2, 64, {1, pixels}, outChannels, {1, 1}});
+  for (int64_t width = 1; width < 20; ++width)
+    for (int64_t stride : {1, 2, 3})
+      for (int64_t taps : {1, 3})
+        checkShort({2,
+                    32,
+                    {4, width},
+                    32,
+                    {taps, taps},
+                    {stride, stride},
+                    {taps / 2, taps / 2, taps / 2, taps / 2}});
+}
+
+TEST(ShortTest, ConvOfManyTerms) {
+  checkShort({1, 1056, {7, 7}, 96, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
+  checkShort({1, 2048, {7, 7}, 512, {1, 1}, {}, {}, {}, 1, true, true, "relu"});
+  checkShort({2, 512, {9, 14}, 320, {1, 1}, {2, 2}, {}, {}, 1, true});
+  checkShort({1,
+              256,
+              {9, 14},
+              96,
+              {3, 3},
+              {},
+              {1, 1, 1, 1},
+              {},
+              1,
+              true,
+              true,
+              "relu"});
+  checkShort({1, 32, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+}
+
+TEST(ShortTest, ConvOfEveryWindow) {
+  checkShort({2, 128, {8, 9}, 64, {3, 3}, {}, {1, 1, 1, 1}, {}, 2, true, true});
+  checkShort({1, 64, {9, 11}, 64, {1, 1}, {}, {}, {}, 2, true, true});
+  checkShort({1, 64, {9, 11}, 64, {1, 1}, {}, {1, 1, 1, 1}, {}, 1, true});
+  checkShort({1, 64, {9, 11}, 64, {1, 1}, {}, {1, 0, 0, 0}, {}, 1, true});
+  checkShort({1, 32, {19, 11}, 64, {3, 2}, {1, 2}, {1, 0, 0, 1}, {3, 2}});
+  checkShort({1, 32, {3, 300}, 32, {1, 5}, {}, {0, 2, 0, 2}});
+  checkShort({1, 32, {300}, 32, {3}, {2}, {1, 1}});
+  for (const char *activation : kActivations)
+    checkShort(
+        {1, 64, {5, 6}, 64, {1, 1}, {}, {}, {}, 1, true, true, activation});
+}
+
+TEST(ShortTest, ConvOfPlainTensors) {
+  checkShort({2, 64, {9, 7}, 37, {1, 1}, {}, {}, {}, 1, true, true, "relu"},
+             Blocks::Input);
+  checkShort({1, 32, {9, 7}, 20, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Input);
+  checkShort({2, 3, {23, 27}, 64, {7, 7}, {2, 2}, {3, 3, 3, 3}, {}, 1, true},
+             Blocks::Output);
+  checkShort({1, 3, {9, 40}, 32, {3, 3}, {2, 2}, {1, 1, 1, 1}, {}, 1, true,
+              false, "relu"},
+             Blocks::Output);
+}
+
+/// Operands that are denormal are zeros, as where floats are rounded; NaN and
+/// infinity stay in their rows.
+TEST(ShortTest, OperandsAreThoseOfTheContract) {
+  const MatmulCase c = roundedCase(17, 48, 40);
+  Call call = makeCall(c);
+  roundOperand(call, 0);
+  for (int64_t i = 0; i < call.values[1].size(); ++i)
+    call.values[1].data()[i] = 0x1p100f;
+  packB(call);
+  std::vector<float> a(static_cast<size_t>(c.m * c.k), 0x1p-127f);
+  a[3 * c.k + 5] = kInfinity;
+  a[7 * c.k + 39] = NAN;
+  a[9 * c.k + 2] = 0x1p-100f;
+  setShort(call, 0, a, call.inputs[0]);
+  call.output.type = DLC_BF16;
+  for (Isa isa : runnableIsas(call)) {
+    const std::vector<float> values = runCall(call, prepareMatmul, isa);
+    for (int64_t row = 0; row < c.m; ++row)
+      for (int64_t j = 0; j < c.n; ++j) {
+        const float value = values[row * c.n + j];
+        if (row == 7)
+          EXPECT_TRUE(std::isnan(value)) << nameOf(isa);
+        else
+          EXPECT_EQ(value, row == 3 ? kInfinity : row == 9 ? 1.0f : 0.0f)
+              << nameOf(isa) << " row " << row;
+      }
+  }
+}
+
+TEST(ShortTest, RefusesOtherForms) {
+  const LibraryEntry *matmul = lookupLibraryEntry("cpu.matmul");
+  const LibraryEntry *conv = lookupLibraryEntry("cpu.conv");
+  auto refuse = [](const LibraryEntry *entry, const Call &call,
+                   std::string_view expected) {
+    std::string why;
+    EXPECT_FALSE(entry->isSupported(call.view(), why));
+    EXPECT_NE(why.find(expected), std::string::npos) << why;
+  };
+  MatmulCase c = roundedCase(3, 5, 7);
+  c.bias = c.residual = true;
+  Call product = makeCall(c);
+  product.attributes.set("packed_b", int64_t{2});
+  auto changed = [&](auto change) {
+    Call call = product;
+    change(call);
+    return call;
+  };
+  refuse(matmul, changed([](Call &call) { call.output.type = DLC_BF16; }),
+         "expected a residual of the output's type 3x5xbf16, got 3x5xf32");
+  refuse(matmul, changed([](Call &call) { call.inputs[3].type = DLC_BF16; }),
+         "expected a residual of the output's type 3x5xf32, got 3x5xbf16");
+  refuse(matmul, changed([](Call &call) { call.inputs[1].type = DLC_BF16; }),
+         "expected input 1 to be f32, got 7x5xbf16");
+  refuse(matmul, changed([](Call &call) {
+           call.attributes.set("bf16_parts", int64_t{0});
+           call.inputs[0].type = DLC_BF16;
+         }),
+         "expected input 0 to be f32, got 3x7xbf16");
+
+  Call image = makeCall(ConvCase{1, 64, {9, 9}, 64, {3, 3}});
+  image.inputs[0] = {DLC_BF16, {1, 2, 9, 9, 32}};
+  image.output = {DLC_F32, {1, 4, 7, 7, 16}};
+  image.attributes.set("channel_block", int64_t{16});
+  image.attributes.set("packed_w", int64_t{2});
+  image.attributes.set("bf16_parts", int64_t{1});
+  std::string why;
+  EXPECT_TRUE(conv->isSupported(image.view(), why)) << why;
+  auto changedImage = [&](auto change) {
+    Call call = image;
+    change(call);
+    return call;
+  };
+  refuse(conv, changedImage([](Call &call) {
+           call.attributes.set("packed_w", int64_t{1});
+         }),
+         "'packed_w' of 2");
+  refuse(conv, changedImage([](Call &call) {
+           call.attributes.set("bf16_parts", int64_t{0});
+         }),
+         "expected input 0 to be f32");
+  refuse(conv, changedImage([](Call &call) {
+           call.inputs[0] = {DLC_BF16, {1, 4, 9, 9, 16}};
+         }),
+         "blocks of 32 channels");
+  refuse(conv, changedImage([](Call &call) {
+           call.output = {DLC_BF16, {1, 4, 7, 7, 16}};
+         }),
+         "blocks of 32 channels");
+  refuse(conv, changedImage([](Call &call) {
+           call.inputs[1] = f32({48, 64, 3, 3});
+           call.output = {DLC_BF16, {1, 1, 7, 7, 32}};
+         }),
+         "expected");
+  refuse(conv, changedImage([](Call &call) {
+           call.inputs[0] = {DLC_BF16, {1, 64, 9, 9}};
+         }),
+         "expected bf16 in blocks of channels alone");
+}
