@@ -265,6 +265,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     manager.addPass(conversion::createConvertGraphToKernelPass());
     manager.addPass(
         conversion::createConvertKernelToCallPass(callOptions(options)));
+    if (options.precision == Precision::BF16)
+      manager.addPass(conversion::createNarrowValuesPass());
     manager.addPass(conversion::createConvertKernelToLinalgPass());
     manager.addPass(conversion::createVerifyKernelPass());
     return;

@@ -88,6 +88,33 @@ def ConvertKernelToCallPass
   ];
 }
 
+def NarrowValuesPass
+    : Pass<"kernel-narrow-values", "::mlir::ModuleOp"> {
+  let summary = "Keep what kernels round as bfloat16";
+  let description = [{
+    Requires: `convert-kernel-to-call`, which says which calls of a library round
+    floats to bfloat16 (`bf16_parts` of 1).
+    Ensures: a value of f32 that such a call rounds is one of bfloat16 where all
+    that make and read it know that: entries of libraries that say so,
+    generated kernels, which convert what they read and write, and views. So are
+    values that a kernel wants of one type with it, as a residual. Images in
+    blocks of 16 channels between such entries are in blocks of 32, the terms
+    that a tile reads at a time. Inputs and results of functions stay as they
+    are. A kernel that is called with several types is one for each.
+    Cost: linear in the calls, times the values that some call does not know.
+
+    ```mlir
+    kernel.library @k.matmul "cpu.matmul" {bf16_parts = 1 : i64, packed_b = 2 : i64, packed_shape_1 = array<i64: 64, 64>} : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
+    %1 = kernel.call @k.matmul(%0, %a) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
+    %2 = kernel.call @k.matmul(%1, %b) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
+    ->
+    %1 = kernel.call @k.matmul_0(%0, %a) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xbf16>
+    %2 = kernel.call @k.matmul_1(%1, %b) : (tensor<8x64xbf16>, tensor<2048xf32>) -> tensor<8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+}
+
 def ConvertKernelToLinalgPass
     : Pass<"convert-kernel-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Turn generated kernels into linalg operations on memrefs";
