@@ -176,20 +176,21 @@ bool Narrowing::settle(kernel::CallOp call) {
       own.push_back(value);
   if (own.empty() || isSupported(call, typeOf(call)))
     return false;
-  // One of them, or all but one, as a residual and a result go together.
-  for (Value value : own)
-    if (isSupported(call, typeOf(call, value))) {
-      drop(value);
-      return true;
+  // Any of them may depend on each other, as a residual and a result do.
+  constexpr size_t most = 6;
+  for (size_t count = 1; count < own.size() && own.size() <= most; ++count)
+    for (unsigned which = 1; which < 1u << own.size(); ++which) {
+      if (static_cast<size_t>(llvm::popcount(which)) != count)
+        continue;
+      SmallVector<Value> without;
+      for (auto [i, value] : llvm::enumerate(own))
+        if (which >> i & 1)
+          without.push_back(value);
+      if (isSupported(call, typeOf(call, without))) {
+        drop(without);
+        return true;
+      }
     }
-  for (Value value : own) {
-    SmallVector<Value> others(own);
-    llvm::erase(others, value);
-    if (isSupported(call, typeOf(call, others))) {
-      drop(others);
-      return true;
-    }
-  }
   drop(own);
   return true;
 }
@@ -218,7 +219,8 @@ void Narrowing::settle() {
 /// Whether the call rounds the floats of its input number `operand`.
 static bool rounds(kernel::LibraryOp library, unsigned operand) {
   auto parts = library.getConfig().getAs<IntegerAttr>(rt::kBf16Parts);
-  return operand == 0 && parts && parts.getInt() == library::kRounded;
+  return parts && parts.getInt() == library::kRounded &&
+         operand < rt::lookupLibraryEntry(library.getEntry())->roundedOperands;
 }
 
 void Narrowing::dropUseless() {

@@ -60,9 +60,9 @@ static Status readOrder(const KernelCall &call, const char *name, int64_t rank,
 
 /// `type` with its dimensions in the order that attribute `name` says.
 static Status readMatrices(const KernelCall &call, const TensorType &type,
-                           const char *role, const char *name, MatrixView &view,
-                           Matrices &matrices) {
-  DLC_RETURN_IF_ERROR(checkTensor(type, DLC_F32, role, 2, kMaxBatchRank));
+                           DataType element, const char *role, const char *name,
+                           MatrixView &view, Matrices &matrices) {
+  DLC_RETURN_IF_ERROR(checkTensor(type, element, role, 2, kMaxBatchRank));
   const int64_t rank = type.rank();
   int64_t order[kMaxBatchRank], strides[kMaxBatchRank];
   DLC_RETURN_IF_ERROR(readOrder(call, name, rank, order));
@@ -191,7 +191,8 @@ static Status planAttention(const KernelCall &call, AttentionPlan &plan) {
                                                    {"fill", Float},
                                                    {"causal_offset", Int},
                                                    {"query_scale", Float},
-                                                   {"scale", Float}}));
+                                                   {"scale", Float},
+                                                   {kBf16Parts, Int}}));
   if (!attributes.getString("activation").empty())
     return invalid("expected no activation");
   if (call.inputs.size() < 3)
@@ -200,15 +201,21 @@ static Status planAttention(const KernelCall &call, AttentionPlan &plan) {
   if (call.outputs.size() != 1)
     return makeError(StatusCode::InvalidArgument, "expected 1 output, got %zu",
                      call.outputs.size());
+  int64_t parts = 0;
+  DLC_RETURN_IF_ERROR(readParts(attributes, parts));
+  plan.isRounded = parts == 1;
+  plan.isShort = plan.isRounded && call.inputs[0].type == DLC_BF16;
+  const DataType element = plan.isShort ? DLC_BF16 : DLC_F32;
   Matrices q, k, v, y;
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[0], element,
+                                   "input 0", "q_order", plan.q, q));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[1], element,
+                                   "input 1", "k_order", plan.k, k));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[2], element,
+                                   "input 2", "v_order", plan.v, v));
   DLC_RETURN_IF_ERROR(
-      readMatrices(call, call.inputs[0], "input 0", "q_order", plan.q, q));
-  DLC_RETURN_IF_ERROR(
-      readMatrices(call, call.inputs[1], "input 1", "k_order", plan.k, k));
-  DLC_RETURN_IF_ERROR(
-      readMatrices(call, call.inputs[2], "input 2", "v_order", plan.v, v));
-  DLC_RETURN_IF_ERROR(
-      readMatrices(call, call.outputs[0], "the output", "y_order", plan.y, y));
+      readMatrices(call, call.outputs[0], DLC_F32, "the output", "y_order",
+                   plan.y, y));
   if (k.rows != q.columns || v.rows != k.columns || v.count != k.count ||
       q.count % k.count != 0 || y.count != q.count || y.rows != q.rows ||
       y.columns != v.columns)
@@ -237,6 +244,18 @@ static Status planAttention(const KernelCall &call, AttentionPlan &plan) {
   plan.fill = static_cast<float>(
       attributes.getFloat("fill", -std::numeric_limits<double>::infinity()));
   DLC_RETURN_IF_ERROR(planMasks(call, plan));
+  // Fewer rows do not pay for rounding keys and values.
+  constexpr int64_t fewestRounded = 16;
+  if (plan.isRounded && plan.rows < fewestRounded)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at least %lld rows of queries where "
+                     "'bf16_parts' is 1, got %lld",
+                     static_cast<long long>(fewestRounded),
+                     static_cast<long long>(plan.rows));
+  if (plan.isRounded) {
+    plan.scale *= plan.queryScale;
+    plan.queryScale = 1;
+  }
   planGrid(plan);
   return Status::ok();
 }
@@ -252,8 +271,12 @@ Status cpu::prepareAttention(const KernelCall &call, Isa isa,
                              std::unique_ptr<PreparedKernel> &prepared) {
   const AttentionKernels *kernels = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  const AttentionKernels *tiles = nullptr;
+  DLC_RETURN_IF_ERROR(findAttentionTiles(isa, tiles));
   AttentionPlan plan = {};
   DLC_RETURN_IF_ERROR(planAttention(call, plan));
+  if (plan.isRounded && tiles)
+    kernels = tiles;
   prepared = std::make_unique<PreparedAttention>(plan, *kernels);
   return Status::ok();
 }

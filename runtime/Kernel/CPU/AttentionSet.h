@@ -48,6 +48,9 @@ struct AttentionPlan {
   MatrixView masks[kMaxMasks]; ///< Those of Causal mean nothing.
   int64_t causalOffset;
   float queryScale, scale, fill;
+  /// Queries, keys, values and weights are rounded to bfloat16; `isShort`: the
+  /// former three are bfloat16 in memory. There is no queryScale then.
+  bool isRounded, isShort;
 };
 
 /// arguments: q, k, v, the masks, y.
@@ -57,9 +60,11 @@ struct AttentionKernels {
 };
 
 extern const AttentionKernels baselineAttention;
+extern const AttentionKernels modelAttentionTiles; ///< Of what is rounded.
 #ifdef DLC_KERNELS_X86
 extern const AttentionKernels avx2Attention;
 extern const AttentionKernels avx512Attention;
+extern const AttentionKernels amxAttentionTiles;
 #endif
 
 } // namespace dlc::rt::cpu

@@ -16,6 +16,7 @@
 
 #include "AttentionSet.h"
 #include "MicroKernel.h"
+#include "PairRows.h"
 #include "Transpose.h"
 
 namespace dlc::rt::cpu {
@@ -37,16 +38,51 @@ inline int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+[[gnu::always_inline]] inline Vec loadValues(const float *source,
+                                             int64_t count) {
+  return loadFirst(source, count);
+}
+[[gnu::always_inline]] inline Vec loadValues(const uint16_t *source,
+                                             int64_t count) {
+  return loadFirstShort(source, count);
+}
+[[gnu::always_inline]] inline float valueAt(const float *source) {
+  return *source;
+}
+[[gnu::always_inline]] inline float valueAt(const uint16_t *source) {
+  const uint32_t bits = uint32_t{*source} << 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// As that of floats, four columns at a time through a copy of them.
+inline void packTransposed(const uint16_t *source, int64_t stride,
+                           int64_t terms, int64_t columns, float *target,
+                           int64_t width) {
+  alignas(64) float copy[4 * kMaxFeatures];
+  for (int64_t j = 0; j < columns; j += 4) {
+    const int64_t count = least<int64_t>(columns - j, 4);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t l = 0; l < terms; l += kLanes)
+        storeFirst(copy + i * kMaxFeatures + l,
+                   loadValues(source + (j + i) * stride + l, terms - l),
+                   terms - l);
+    packTransposed(copy, kMaxFeatures, terms, count, target + j, width);
+  }
+}
+
 /// Element (l, j) of a panel's rows lies at source[l * rowStep + j *
 /// columnStep]; columns up to `width` are zero.
-inline void packPanel(const float *source, int64_t rowStep, int64_t columnStep,
+template <typename Source>
+inline void packPanel(const Source *source, int64_t rowStep, int64_t columnStep,
                       int64_t rows, int64_t columns, float *target,
                       int64_t width) {
   if (columnStep == 1) {
     for (int64_t l = 0; l < rows; ++l, source += rowStep, target += width) {
       int64_t j = 0;
       for (; j < columns; j += kLanes)
-        store(target + j, loadFirst(source + j, columns - j));
+        store(target + j, loadValues(source + j, columns - j));
       for (; j < width; j += kLanes)
         store(target + j, Vec{});
     }
@@ -60,7 +96,7 @@ inline void packPanel(const float *source, int64_t rowStep, int64_t columnStep,
     return packTransposed(source, columnStep, rows, columns, target, width);
   for (int64_t l = 0; l < rows; ++l)
     for (int64_t j = 0; j < columns; ++j)
-      target[l * width + j] = source[l * rowStep + j * columnStep];
+      target[l * width + j] = valueAt(source + l * rowStep + j * columnStep);
 }
 
 /// `count` booleans as numbers, the others 0.
@@ -139,8 +175,8 @@ struct AttentionBlocks {
 };
 
 inline AttentionBlocks::AttentionBlocks(const AttentionPlan &plan)
-    : hasFewRows(plan.rows <= 2 * kMaxRows),
-      sumsLanes(plan.rows <= kRowsOfLanes && plan.k.rowStep == 1),
+    : hasFewRows(plan.rows <= 2 * kMaxRows && !plan.isRounded),
+      sumsLanes(hasFewRows && plan.rows <= kRowsOfLanes && plan.k.rowStep == 1),
       vectors(plan.rows < 4 ? kVectorsOf[plan.rows] : kMatmulVectors),
       valueVectors(least(vectors, roundUp(plan.values, kLanes) / kLanes)),
       valueColumns(roundUp(plan.values, valueVectors * kLanes)) {
@@ -163,25 +199,55 @@ struct AttentionRows {
   float greatest[kMaxAttentionRows], sums[kMaxAttentionRows];
 };
 
-struct AttentionTile {
+/// Some rows of a matrix, whose scores `Own` computes, for some keys at a time,
+/// and multiplies with the values: rowsAtOnce(), keyBlock(), packKeys() and
+/// runRows().
+template <typename Own, typename Source> struct AttentionTile {
   const AttentionPlan &plan;
-  const AttentionBlocks &blocks;
   AttentionRows &state;
-  const float *q, *k, *v; ///< Of this matrix.
-  const char *masks[kMaxMasks];
-  float *y;
-  int64_t rowBegin, rowEnd;
-  float *scratch;
+  /// Of this matrix.
+  const Source *q = nullptr, *k = nullptr, *v = nullptr;
+  const char *masks[kMaxMasks] = {};
+  float *y = nullptr;
+  int64_t rowBegin = 0, rowEnd = 0;
 
   void run();
 
+protected:
+  /// Makes weights of the scores of a row, such that those of all blocks so far
+  /// sum to one; gives what weights of earlier blocks are to be multiplied
+  /// with. While every score is minus infinity weights are zero.
+  float weighRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
+
 private:
+  Own &own() { return *static_cast<Own *>(this); }
   void runBlocks();
   bool isHiddenInVain() const;
   int64_t visibleKeys(int64_t lastRow) const;
   bool mayHideKeys() const;
+  float maskRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
+  template <bool hasMask>
+  float scaleRow(const float *mask, int64_t keys, float *scores);
+  void applyMask(int mask, int64_t row, int64_t keyBegin, int64_t keys,
+                 float *scores);
+};
+
+/// By sums of floats.
+template <typename Source>
+struct FloatAttention : AttentionTile<FloatAttention<Source>, Source> {
+  using Base = AttentionTile<FloatAttention, Source>;
+  using Base::plan, Base::q, Base::k, Base::v, Base::y;
+
+  const AttentionBlocks &blocks;
+  float *scratch;
+
+  int64_t rowsAtOnce() const { return kMaxRows; }
+  int64_t keyBlock() const { return blocks.keyBlock; }
   void packKeys(int64_t keyBegin, int64_t keyEnd);
   void runRows(int64_t row, int64_t count, int64_t keyBegin, int64_t keyEnd);
+
+private:
+  const float *queriesOf(int64_t row, int64_t count, int64_t &stride);
   void score(int64_t row, int64_t count, int64_t keyBegin, int64_t keys);
   void scoreByLanes(int64_t count, int64_t keyBegin, int64_t keys);
   /// Whether the panel that begins there is read where it is in memory.
@@ -193,12 +259,11 @@ private:
     return blocks.hasFewRows && plan.v.columnStep == 1 &&
            column + blocks.valueVectors * kLanes <= plan.values;
   }
-  float maskRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
-  template <bool hasMask>
-  float scaleRow(const float *mask, int64_t keys, float *scores);
-  void applyMask(int mask, int64_t row, int64_t keyBegin, int64_t keys,
-                 float *scores);
-  float weighRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
+  /// In place, where operands are.
+  void round(float *values, int64_t count) const {
+    if (plan.isRounded)
+      roundTerms(values, count, values);
+  }
 
   /// Of keys whose numbers are a multiple of the block.
   int64_t scoreStride() const { return blocks.keyBlock; }
@@ -211,7 +276,8 @@ private:
 };
 
 /// Keys up to the last one that a row sees, causally.
-inline int64_t AttentionTile::visibleKeys(int64_t row) const {
+template <typename Own, typename Source>
+inline int64_t AttentionTile<Own, Source>::visibleKeys(int64_t row) const {
   return state.hides
              ? least(most<int64_t>(row + plan.causalOffset + 1, 0), plan.keys)
              : plan.keys;
@@ -219,27 +285,29 @@ inline int64_t AttentionTile::visibleKeys(int64_t row) const {
 
 /// Whether keys that are hidden from some rows can be left out there: their
 /// weights are zero, and so are these times any values that are finite.
-inline bool AttentionTile::mayHideKeys() const {
+template <typename Own, typename Source>
+inline bool AttentionTile<Own, Source>::mayHideKeys() const {
   if (plan.maskCount == 0 || plan.forms[plan.maskCount - 1] != MaskForm::Causal)
     return false;
   Vec sum = {};
   float rest = 0;
   for (int64_t key = most<int64_t>(rowBegin + plan.causalOffset + 1, 0);
        key < plan.keys; ++key) {
-    const float *row = v + key * plan.v.rowStep;
+    const Source *row = v + key * plan.v.rowStep;
     int64_t p = 0;
     if (plan.v.columnStep == 1)
       for (; p + kLanes <= plan.values; p += kLanes)
-        sum += load(row + p) * 0.0f;
+        sum += loadValues(row + p, kLanes) * 0.0f;
     for (; p < plan.values; ++p)
-      rest += row[p * plan.v.columnStep] * 0.0f;
+      rest += valueAt(row + p * plan.v.columnStep) * 0.0f;
   }
   return rest + sumOf(sum) == 0.0f;
 }
 
 /// Packs a block of keys and values. Keys are scaled instead of queries, which
 /// then are read in place, unless there are few of these.
-inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
+template <typename Source>
+inline void FloatAttention<Source>::packKeys(int64_t keyBegin, int64_t keyEnd) {
   const int64_t width = blocks.vectors * kLanes;
   const MatrixView &keys = plan.k, &values = plan.v;
   const Vec scale = splat(plan.queryScale);
@@ -249,27 +317,32 @@ inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
       continue;
     packPanel(k + key * keys.columnStep, keys.rowStep, keys.columnStep,
               plan.features, least(width, keyEnd - key), panel, width);
+    round(panel, plan.features * width);
     if (plan.queryScale != 1.0f && !blocks.hasFewRows)
       for (int64_t i = 0; i < plan.features * width; i += kLanes)
         store(panel + i, load(panel + i) * scale);
   }
   const int64_t columns = blocks.valueVectors * kLanes;
-  for (int64_t p = 0; p < plan.values; p += columns)
-    if (!readsValues(p))
-      packPanel(v + keyBegin * values.rowStep + p * values.columnStep,
-                values.rowStep, values.columnStep, keyEnd - keyBegin,
-                least(columns, plan.values - p),
-                valuePanels() + p * blocks.keyBlock, columns);
+  for (int64_t p = 0; p < plan.values; p += columns) {
+    if (readsValues(p))
+      continue;
+    float *panel = valuePanels() + p * blocks.keyBlock;
+    packPanel(v + keyBegin * values.rowStep + p * values.columnStep,
+              values.rowStep, values.columnStep, keyEnd - keyBegin,
+              least(columns, plan.values - p), panel, columns);
+    round(panel, (keyEnd - keyBegin) * columns);
+  }
 }
 
 /// As score(), four keys at a time, of `count` queries that are copied already.
-inline void AttentionTile::scoreByLanes(int64_t count, int64_t keyBegin,
+template <typename Source>
+inline void FloatAttention<Source>::scoreByLanes(int64_t count, int64_t keyBegin,
                                         int64_t keys) {
   const int64_t features = plan.features;
   const int64_t whole = features / kLanes * kLanes;
   for (int64_t key = 0; key < keys; key += 4) {
     // Behind the last key it is that one again.
-    const float *from[4];
+    const Source *from[4];
     DLC_UNROLL for (int64_t j = 0; j < 4; ++j) from[j] =
         k + (keyBegin + least(key + j, keys - 1)) * plan.k.columnStep;
     const float *query = queries();
@@ -278,12 +351,12 @@ inline void AttentionTile::scoreByLanes(int64_t count, int64_t keyBegin,
       for (int64_t l = 0; l < whole; l += kLanes) {
         const Vec terms = load(query + l);
         DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
-            terms * load(from[j] + l);
+            terms * loadValues(from[j] + l, kLanes);
       }
       if (whole < features) {
         const Vec terms = loadFirst(query + whole, features - whole);
         DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
-            terms * loadFirst(from[j] + whole, features - whole);
+            terms * loadValues(from[j] + whole, features - whole);
       }
       *reinterpret_cast<UnalignedQuad *>(scores() + i * scoreStride() + key) =
           sumLanes(sums);
@@ -291,22 +364,34 @@ inline void AttentionTile::scoreByLanes(int64_t count, int64_t keyBegin,
   }
 }
 
-/// Products of some rows with the keys of the block.
-inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
-                                 int64_t keys) {
+/// Some queries, where they are or copied.
+template <typename Source>
+inline const float *FloatAttention<Source>::queriesOf(int64_t row,
+                                                      int64_t count,
+                                                      int64_t &stride) {
   const MatrixView &view = plan.q;
+  const Source *from = q + row * view.rowStep;
+  if constexpr (sizeof(Source) == sizeof(float))
+    if (view.columnStep == 1 && !blocks.hasFewRows && !plan.isRounded) {
+      stride = view.rowStep;
+      return from;
+    }
+  const float factor = blocks.hasFewRows ? plan.queryScale : 1.0f;
+  float *copy = queries();
+  for (int64_t i = 0; i < count; ++i, from += view.rowStep)
+    for (int64_t l = 0; l < plan.features; ++l)
+      *copy++ = valueAt(from + l * view.columnStep) * factor;
+  round(queries(), count * plan.features);
+  stride = plan.features;
+  return queries();
+}
+
+/// Products of some rows with the keys of the block.
+template <typename Source>
+inline void FloatAttention<Source>::score(int64_t row, int64_t count, int64_t keyBegin,
+                                 int64_t keys) {
   TileArguments t = {};
-  t.a = q + row * view.rowStep;
-  t.aStride = view.rowStep;
-  if (view.columnStep != 1 || blocks.hasFewRows) {
-    const float factor = blocks.hasFewRows ? plan.queryScale : 1.0f;
-    float *copy = queries();
-    for (int64_t i = 0; i < count; ++i)
-      for (int64_t l = 0; l < plan.features; ++l)
-        *copy++ = t.a[i * view.rowStep + l * view.columnStep] * factor;
-    t.a = queries();
-    t.aStride = plan.features;
-  }
+  t.a = queriesOf(row, count, t.aStride);
   if (blocks.sumsLanes)
     return scoreByLanes(count, keyBegin, keys);
   const int64_t width = blocks.vectors * kLanes;
@@ -322,11 +407,14 @@ inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
     t.k = least(terms, plan.features - l);
     t.accumulate = l > 0;
     for (int64_t key = 0; key < keys; key += width) {
-      const bool isInPlace = readsKeys(keyBegin + key);
-      t.bStride = isInPlace ? plan.k.rowStep : width;
-      t.b =
-          (isInPlace ? k + keyBegin + key : keyPanels() + key * plan.features) +
-          l * t.bStride;
+      t.bStride = width;
+      t.b = keyPanels() + key * plan.features;
+      if constexpr (sizeof(Source) == sizeof(float))
+        if (readsKeys(keyBegin + key)) {
+          t.bStride = plan.k.rowStep;
+          t.b = k + keyBegin + key;
+        }
+      t.b += l * t.bStride;
       t.c = scores() + key;
       const int64_t vectors =
           least(blocks.vectors, (keys - key + kLanes - 1) / kLanes);
@@ -337,8 +425,9 @@ inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
 
 /// Scales the scores of a row and adds the mask, if there is one; gives the
 /// greatest. Behind the last key is minus infinity.
+template <typename Own, typename Source>
 template <bool hasMask>
-inline float AttentionTile::scaleRow(const float *mask, int64_t keys,
+inline float AttentionTile<Own, Source>::scaleRow(const float *mask, int64_t keys,
                                      float *scores) {
   Vec most = splat(-kInfinity);
   const Vec scale = splat(plan.scale);
@@ -362,7 +451,8 @@ inline float AttentionTile::scaleRow(const float *mask, int64_t keys,
   return greatestOf(most);
 }
 
-inline void AttentionTile::applyMask(int mask, int64_t row, int64_t keyBegin,
+template <typename Own, typename Source>
+inline void AttentionTile<Own, Source>::applyMask(int mask, int64_t row, int64_t keyBegin,
                                      int64_t keys, float *scores) {
   const MaskForm form = plan.forms[mask];
   if (form == MaskForm::Causal) {
@@ -395,7 +485,8 @@ inline void AttentionTile::applyMask(int mask, int64_t row, int64_t keyBegin,
 }
 
 /// The scores of a row, scaled and masked; gives the greatest.
-inline float AttentionTile::maskRow(int64_t row, int64_t keyBegin, int64_t keys,
+template <typename Own, typename Source>
+inline float AttentionTile<Own, Source>::maskRow(int64_t row, int64_t keyBegin, int64_t keys,
                                     float *scores) {
   if (plan.maskCount == 0)
     return scaleRow<false>(nullptr, keys, scores);
@@ -418,10 +509,8 @@ inline float AttentionTile::maskRow(int64_t row, int64_t keyBegin, int64_t keys,
   return greatestOf(most);
 }
 
-/// Makes weights of the scores of a row, such that those of all blocks so far
-/// sum to one; gives what weights of earlier blocks are to be multiplied with.
-/// While every score is minus infinity weights are zero.
-inline float AttentionTile::weighRow(int64_t row, int64_t keyBegin,
+template <typename Own, typename Source>
+inline float AttentionTile<Own, Source>::weighRow(int64_t row, int64_t keyBegin,
                                      int64_t keys, float *scores) {
   const float here = maskRow(row, keyBegin, keys, scores);
   float &most = state.greatest[row - rowBegin];
@@ -446,14 +535,16 @@ inline float AttentionTile::weighRow(int64_t row, int64_t keyBegin,
 }
 
 /// Adds what the keys of a block give to some rows of y.
-inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
+template <typename Source>
+inline void FloatAttention<Source>::runRows(int64_t row, int64_t count, int64_t keyBegin,
                                    int64_t keyEnd) {
   const int64_t keys = keyEnd - keyBegin;
   const int64_t values = plan.values;
   score(row, count, keyBegin, keys);
   for (int64_t i = 0; i < count; ++i) {
-    const float factor =
-        weighRow(row + i, keyBegin, keys, scores() + i * scoreStride());
+    float *weights = scores() + i * scoreStride();
+    const float factor = this->weighRow(row + i, keyBegin, keys, weights);
+    round(weights, keys);
     float *target = y + (row + i) * plan.y.rowStep;
     if (keyBegin > 0)
       for (int64_t p = 0; p < values; p += kLanes)
@@ -468,10 +559,13 @@ inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
   t.cStride = plan.y.rowStep;
   t.accumulate = keyBegin > 0;
   for (int64_t p = 0; p < values; p += width) {
-    const bool isInPlace = readsValues(p);
-    t.b = isInPlace ? v + keyBegin * plan.v.rowStep + p
-                    : valuePanels() + p * blocks.keyBlock;
-    t.bStride = isInPlace ? plan.v.rowStep : width;
+    t.b = valuePanels() + p * blocks.keyBlock;
+    t.bStride = width;
+    if constexpr (sizeof(Source) == sizeof(float))
+      if (readsValues(p)) {
+        t.b = v + keyBegin * plan.v.rowStep + p;
+        t.bStride = plan.v.rowStep;
+      }
     t.c = y + row * plan.y.rowStep + p;
     const int64_t valid = least(width, values - p);
     const int64_t vectors = (valid + kLanes - 1) / kLanes;
@@ -482,7 +576,8 @@ inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
 
 /// Whether a row has weights for hidden keys: what their scores become is not
 /// so far below its greatest that they are zero.
-inline bool AttentionTile::isHiddenInVain() const {
+template <typename Own, typename Source>
+inline bool AttentionTile<Own, Source>::isHiddenInVain() const {
   if (!state.hides || plan.fill == -kInfinity)
     return false;
   constexpr float far = 1 - kLeastExponent;
@@ -492,7 +587,8 @@ inline bool AttentionTile::isHiddenInVain() const {
   return false;
 }
 
-inline void AttentionTile::run() {
+template <typename Own, typename Source>
+inline void AttentionTile<Own, Source>::run() {
   state.hides = mayHideKeys();
   runBlocks();
   if (isHiddenInVain()) {
@@ -501,26 +597,28 @@ inline void AttentionTile::run() {
   }
 }
 
-inline void AttentionTile::runBlocks() {
+template <typename Own, typename Source>
+inline void AttentionTile<Own, Source>::runBlocks() {
   for (int64_t i = 0; i < rowEnd - rowBegin; ++i) {
     state.greatest[i] = -kInfinity;
     state.sums[i] = 0;
   }
   // Rows are dealt out evenly, as those of a product are.
   const int64_t rows = rowEnd - rowBegin;
-  const int64_t calls = (rows + kMaxRows - 1) / kMaxRows;
+  const int64_t most = own().rowsAtOnce(), calls = (rows + most - 1) / most;
   // The first block is never left out: it begins y.
-  const int64_t keys = most<int64_t>(visibleKeys(rowEnd - 1), 1);
-  for (int64_t key = 0; key < keys; key += blocks.keyBlock) {
-    const int64_t keyEnd = least(key + blocks.keyBlock, keys);
-    packKeys(key, keyEnd);
+  const int64_t keys = cpu::most<int64_t>(visibleKeys(rowEnd - 1), 1);
+  const int64_t keyBlock = own().keyBlock();
+  for (int64_t key = 0; key < keys; key += keyBlock) {
+    const int64_t keyEnd = least(key + keyBlock, keys);
+    own().packKeys(key, keyEnd);
     int64_t row = rowBegin;
     for (int64_t call = 0; call < calls; ++call) {
       const int64_t count = rows / calls + (call < rows % calls);
       const int64_t end =
-          least(keyEnd, most(visibleKeys(row + count - 1), int64_t{1}));
+          least(keyEnd, cpu::most(visibleKeys(row + count - 1), int64_t{1}));
       if (end > key)
-        runRows(row, count, key, end);
+        own().runRows(row, count, key, end);
       row += count;
     }
   }
@@ -530,42 +628,47 @@ inline void AttentionTile::runBlocks() {
         y[(rowBegin + i) * plan.y.rowStep + p] = __builtin_nanf("");
 }
 
-void runAttention(const AttentionPlan &plan, void *const *arguments,
-                  int64_t begin, int64_t end) {
+/// The rows of a tile, of `Source`, of a class that begins with a tile.
+template <typename Source, typename Attention>
+inline void runTileOf(const AttentionPlan &plan, void *const *arguments,
+                      int64_t tile, Attention &attention) {
+  const int64_t matrix = tile / plan.rowBlocks;
+  auto operand = [&](int i, const MatrixView &view, int64_t index) {
+    return static_cast<const Source *>(arguments[i]) + offsetOf(view, index);
+  };
+  attention.q = operand(0, plan.q, matrix);
+  attention.k = operand(1, plan.k, matrix / plan.shared);
+  attention.v = operand(2, plan.v, matrix / plan.shared);
+  attention.rowBegin = tile % plan.rowBlocks * plan.rowBlock;
+  attention.rowEnd = least(attention.rowBegin + plan.rowBlock, plan.rows);
+  int argument = 3;
+  for (int mask = 0; mask < plan.maskCount; ++mask) {
+    if (plan.forms[mask] == MaskForm::Causal)
+      continue;
+    const int64_t size = plan.forms[mask] == MaskForm::Add ? sizeof(float) : 1;
+    attention.masks[mask] = static_cast<const char *>(arguments[argument++]) +
+                            offsetOf(plan.masks[mask], matrix) * size;
+  }
+  attention.y =
+      static_cast<float *>(arguments[argument]) + offsetOf(plan.y, matrix);
+  attention.run();
+}
+
+template <typename Source>
+inline void runAttentionOf(const AttentionPlan &plan, void *const *arguments,
+                           int64_t begin, int64_t end) {
   alignas(64) float scratch[kAttentionScratchBytes / sizeof(float)];
   const AttentionBlocks blocks(plan);
   AttentionRows state;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t matrix = tile / plan.rowBlocks;
-    const int64_t row = tile % plan.rowBlocks * plan.rowBlock;
-    auto operand = [&](int i, const MatrixView &view, int64_t index) {
-      return static_cast<const float *>(arguments[i]) + offsetOf(view, index);
-    };
-    const int64_t shared = matrix / plan.shared;
-    AttentionTile attention = {plan,
-                               blocks,
-                               state,
-                               operand(0, plan.q, matrix),
-                               operand(1, plan.k, shared),
-                               operand(2, plan.v, shared),
-                               {},
-                               nullptr,
-                               row,
-                               least(row + plan.rowBlock, plan.rows),
-                               scratch};
-    int argument = 3;
-    for (int mask = 0; mask < plan.maskCount; ++mask) {
-      if (plan.forms[mask] == MaskForm::Causal)
-        continue;
-      const int64_t size =
-          plan.forms[mask] == MaskForm::Add ? sizeof(float) : 1;
-      attention.masks[mask] = static_cast<const char *>(arguments[argument++]) +
-                              offsetOf(plan.masks[mask], matrix) * size;
-    }
-    attention.y =
-        static_cast<float *>(arguments[argument]) + offsetOf(plan.y, matrix);
-    attention.run();
-  }
+  FloatAttention<Source> attention = {{plan, state}, blocks, scratch};
+  for (int64_t tile = begin; tile < end; ++tile)
+    runTileOf<Source>(plan, arguments, tile, attention);
+}
+
+inline void runAttention(const AttentionPlan &plan, void *const *arguments,
+                         int64_t begin, int64_t end) {
+  (plan.isShort ? runAttentionOf<uint16_t> : runAttentionOf<float>)(
+      plan, arguments, begin, end);
 }
 
 } // namespace

@@ -143,6 +143,18 @@ Status cpu::findKernels(Isa isa, const AttentionKernels *&kernels) {
   return chooseKernels(isa, tables, kernels);
 }
 
+Status cpu::findAttentionTiles(Isa isa, const AttentionKernels *&kernels) {
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  kernels = nullptr;
+  if (isa == Isa::AMXModel)
+    kernels = &modelAttentionTiles;
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AMX)
+    kernels = &amxAttentionTiles;
+#endif
+  return Status::ok();
+}
+
 Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {
   static constexpr const RecurrentKernels *tables[] = {
       &baselineRecurrent,

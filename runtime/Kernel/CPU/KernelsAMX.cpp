@@ -10,6 +10,7 @@
 static constexpr const dlc::rt::cpu::KernelSet &kPlainKernels =
     dlc::rt::cpu::avx512Kernels;
 
+#include "AttentionPairTiles.h"
 #include "PairTiles.h"
 #include "SplitKernels.h"
 
@@ -17,3 +18,5 @@ constinit const dlc::rt::cpu::SplitKernels dlc::rt::cpu::amxSplitKernels =
     dlc::rt::cpu::thisSplitKernels;
 constinit const dlc::rt::cpu::PairKernels dlc::rt::cpu::amxPairTiles =
     dlc::rt::cpu::thisPairTiles;
+constinit const dlc::rt::cpu::AttentionKernels
+    dlc::rt::cpu::amxAttentionTiles = {dlc::rt::cpu::runPairAttention};

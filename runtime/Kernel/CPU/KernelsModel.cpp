@@ -9,6 +9,7 @@
 static constexpr const dlc::rt::cpu::KernelSet &kPlainKernels =
     dlc::rt::cpu::baselineKernels;
 
+#include "AttentionPairTiles.h"
 #include "IntegerByteTiles.h"
 #include "PairTiles.h"
 #include "SplitKernels.h"
@@ -19,3 +20,5 @@ constinit const dlc::rt::cpu::PairKernels dlc::rt::cpu::modelPairTiles =
     dlc::rt::cpu::thisPairTiles;
 constinit const dlc::rt::cpu::IntegerKernels dlc::rt::cpu::modelIntegers =
     dlc::rt::cpu::thisByteTiles;
+constinit const dlc::rt::cpu::AttentionKernels
+    dlc::rt::cpu::modelAttentionTiles = {dlc::rt::cpu::runPairAttention};

@@ -106,6 +106,8 @@ struct LibraryEntry {
   /// The same where floats are rounded (kBf16Parts 1), relative to the sum of
   /// the products' magnitudes; 0 where that attribute is not known.
   float roundedBound = 0;
+  /// Operands, the first ones, that are rounded then and may be of bfloat16.
+  size_t roundedOperands = 0;
   /// Whether only times say that rounding such a call's floats pays. Null where
   /// it always does.
   bool (*roundsByTime)(const KernelCall &call) = nullptr;

@@ -217,16 +217,12 @@ std::vector<float> inOrder(const AttentionCase &c,
   return result;
 }
 
-/// NaN and infinities are where the reference has them, the rest is within 4e-6
-/// of the largest value.
-void expectChain(const AttentionCase &c, Call &call) {
+/// NaN and infinities are where the reference has them, the rest is within
+/// `bound` of it.
+void expectNear(const AttentionCase &c, Call &call,
+                const std::vector<float> &expected, float bound) {
   SCOPED_TRACE(c.text());
-  std::vector<float> expected = reference(c, call);
-  float largest = 0;
-  for (float value : expected)
-    if (std::isfinite(value))
-      largest = std::max(largest, std::fabs(value));
-  for (Isa isa : runnableIsas()) {
+  for (Isa isa : runnableIsas(call)) {
     SCOPED_TRACE(std::string(nameOf(isa)));
     std::vector<float> raw = runCall(call, prepareAttention, isa);
     ASSERT_EQ(raw.size(), expected.size());
@@ -237,14 +233,71 @@ void expectChain(const AttentionCase &c, Call &call) {
       else if (std::isinf(expected[i]))
         ASSERT_EQ(values[i], expected[i]) << i;
       else
-        ASSERT_LE(std::fabs(values[i] - expected[i]), 4e-6f * largest) << i;
+        ASSERT_LE(std::fabs(values[i] - expected[i]), bound) << i;
     }
   }
+}
+
+float largestOf(const float *values, int64_t count) {
+  float largest = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (std::isfinite(values[i]))
+      largest = std::max(largest, std::fabs(values[i]));
+  return largest;
+}
+
+/// What a call may take as bfloat16 has no more bits than that.
+void roundOperands(Call &call) {
+  for (size_t operand : {0, 1, 2})
+    for (int64_t i = 0; i < call.values[operand].size(); ++i) {
+      uint32_t bits;
+      std::memcpy(&bits, &call.values[operand].data()[i], sizeof(bits));
+      bits &= 0xffff0000u;
+      std::memcpy(&call.values[operand].data()[i], &bits, sizeof(bits));
+    }
+}
+
+/// With operands that are bfloat16 in memory.
+Call withShorts(const Call &call) {
+  Call result = call;
+  for (size_t operand : {0, 1, 2}) {
+    GuardedBuffer &floats = result.values[operand];
+    const std::vector<uint16_t> shorts = shortsOf(floats.data(), floats.size());
+    result.inputs[operand].type = DLC_BF16;
+    floats = GuardedBuffer(floatsOf(result.inputs[operand]));
+    std::copy_n(shorts.begin(), shorts.size(),
+                reinterpret_cast<uint16_t *>(floats.data()));
+  }
+  return result;
+}
+
+/// Weights are off by 2^-9 of themselves at most, and their sum is one.
+void expectRoundedChain(const AttentionCase &c, const Call &call) {
+  constexpr int64_t fewestRows = 16;
+  if (c.m < fewestRows)
+    return;
+  Call rounded = call;
+  roundOperands(rounded);
+  const std::vector<float> expected = reference(c, rounded);
+  const float bound =
+      0x1.1p-8f * largestOf(rounded.values[2].data(), rounded.values[2].size());
+  rounded.attributes.set("bf16_parts", int64_t{1});
+  expectNear(c, rounded, expected, bound);
+  Call shorts = withShorts(rounded);
+  expectNear(c, shorts, expected, bound);
+}
+
+void expectChain(const AttentionCase &c, Call &call) {
+  const std::vector<float> expected = reference(c, call);
+  expectNear(c, call, expected,
+             4e-6f * largestOf(expected.data(),
+                               static_cast<int64_t>(expected.size())));
 }
 
 void expectChain(const AttentionCase &c) {
   Call call = makeCall(c);
   expectChain(c, call);
+  expectRoundedChain(c, call);
 }
 
 TEST(AttentionTest, OddSizes) {
@@ -435,6 +488,48 @@ TEST(AttentionTest, RefusesOtherCalls) {
   EXPECT_EQ(set("shape", int64_t{1}), "unknown attribute 'shape'");
   EXPECT_EQ(whyNot(makeCall({{2}, {2}, 3, 5, 513, 4})),
             "expected keys and values of at most 512 elements, got 513 and 4");
+}
+
+/// Weights of zero and one: every value comes through as it is rounded.
+TEST(AttentionTest, RoundedPicksValues) {
+  const AttentionCase c{{2}, {2}, 45, 45, 64, 50};
+  Call call = makeCall(c);
+  float *q = call.values[0].data(), *k = call.values[1].data();
+  std::fill_n(q, call.values[0].size(), 0.0f);
+  std::fill_n(k, call.values[1].size(), 0.0f);
+  for (int64_t batch = 0; batch < 2; ++batch)
+    for (int64_t i = 0; i < c.m; ++i) {
+      q[(batch * c.m + i) * c.k + i] = 512;
+      k[(batch * c.k + i) * c.n + (i * 7 + batch) % c.n] = 8;
+    }
+  roundOperands(call);
+  call.attributes.set("query_scale", 1.0);
+  call.attributes.set("bf16_parts", int64_t{1});
+  Call shorts = withShorts(call);
+  const float *v = call.values[2].data();
+  for (Call *one : {&call, &shorts})
+    for (Isa isa : runnableIsas(*one)) {
+      const std::vector<float> values = runCall(*one, prepareAttention, isa);
+      ASSERT_EQ(values.size(), size_t(2 * c.m * c.p));
+      for (int64_t batch = 0; batch < 2; ++batch)
+        for (int64_t i = 0; i < c.m; ++i)
+          for (int64_t p = 0; p < c.p; ++p)
+            ASSERT_EQ(values[(batch * c.m + i) * c.p + p],
+                      v[(batch * c.n + (i * 7 + batch) % c.n) * c.p + p])
+                << nameOf(isa);
+    }
+}
+
+TEST(AttentionTest, RoundedRefusesFewRows) {
+  Call call = makeCall({{2}, {2}, 15, 45, 64, 50});
+  call.attributes.set("bf16_parts", int64_t{1});
+  EXPECT_EQ(whyNot(call), "expected at least 16 rows of queries where "
+                          "'bf16_parts' is 1, got 15");
+  call = makeCall({{2}, {2}, 16, 45, 64, 50});
+  call.attributes.set("bf16_parts", int64_t{1});
+  EXPECT_EQ(whyNot(call), "");
+  call.inputs[0].type = DLC_BF16;
+  EXPECT_EQ(whyNot(call), "expected input 1 to be bf16, got 2x64x45xf32");
 }
 
 TEST(AttentionTest, Cost) {
