@@ -403,6 +403,25 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
   return plan;
 }
 
+/// Weights that the second cache does not hold pass once for all images: on
+/// tiles blocks of panels that it does hold are computed for all pixels, one
+/// after the other.
+static void planPanels(const ConvShape &shape, BlockedPlan &plan) {
+  constexpr int64_t manyBytes = 3 * kCachedBytes, blockBytes = 640 * 1024;
+  constexpr int64_t mostColumns = 4 * kPackedColumns;
+  const int64_t columnBytes =
+      saturatedProduct({plan.inChannels, shape.taps(), kFloat / 2});
+  if (shape.bf16Parts != 1 || !shape.blockedX || !shape.blockedY ||
+      plan.group != 1 || saturatedProduct({plan.batch, plan.pixelBlocks}) < 2 ||
+      saturatedProduct({plan.outChannels, columnBytes}) <= manyBytes)
+    return;
+  const int64_t columns =
+      std::clamp(blockBytes / columnBytes / kPackedColumns * kPackedColumns,
+                 kPackedColumns, mostColumns);
+  plan.groupBlocks = ceilDiv(plan.outChannels, columns);
+  plan.isPanelSlowest = true;
+}
+
 /// Lines of a block of pixels of the plan, at most.
 static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
   const int64_t pixels =
@@ -422,7 +441,8 @@ static int64_t blockLinesOf(const ConvShape &shape, const BlockedPlan &plan) {
 /// call alone, which has the memory for it.
 static bool roundsBefore(const ConvShape &shape, BlockedPlan &plan) {
   constexpr int64_t fewestElements = 1 << 15, mostBlocks = 8;
-  if (saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}) > mostBlocks)
+  if (!plan.isPanelSlowest &&
+      saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}) > mostBlocks)
     return false;
   if (shape.bf16Parts != 1 || !shape.pairedBlocks || !shape.blockedX ||
       !shape.blockedY || shape.pixels() == 0 || shape.batch == 0)
@@ -447,6 +467,7 @@ static size_t roundedPixelsBytes(const ConvShape &shape) {
   if (shape.bf16Parts != 1)
     return 0;
   BlockedPlan plan = planSplit(shape);
+  planPanels(shape, plan);
   if (!roundsBefore(shape, plan))
     return 0;
   // Behind the last ones those of a tile that has more rows.
@@ -509,6 +530,8 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
       function = split->blockedConv;
     BlockedPlan plan =
         function == kernels.blockedConv ? planBlocked(shape) : planSplit(shape);
+    if (pairs.roundPixels)
+      planPanels(shape, plan);
     plan.isRoundedBefore = shape.bf16Parts == 1 && pairs.roundPixels &&
                            hasWorkspace && roundsBefore(shape, plan);
     prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(

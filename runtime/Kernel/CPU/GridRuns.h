@@ -35,19 +35,28 @@ struct MatmulRun {
 };
 
 /// Of a convolution of blocked tensors whose tiles of one block of pixels
-/// follow each other; `channels` are those of a group, with their padding.
+/// follow each other, unless panels are slowest; `channels` are those of a
+/// group, with their padding.
 struct ConvRun {
   ConvRun(const BlockedPlan &plan, int64_t channels, int64_t tile, int64_t end,
           int64_t mostColumns)
-      : plan(plan), channels(channels), groupIndex(tile % plan.groupBlocks) {
-    const int64_t rest = tile / plan.groupBlocks;
+      : plan(plan), channels(channels),
+        groupIndex(plan.isPanelSlowest
+                       ? tile / (plan.batch * plan.group * plan.pixelBlocks)
+                       : tile % plan.groupBlocks) {
+    const int64_t rest =
+        plan.isPanelSlowest
+            ? tile % (plan.batch * plan.group * plan.pixelBlocks)
+            : tile / plan.groupBlocks;
     pixelIndex = rest % plan.pixelBlocks;
     outer = rest / plan.pixelBlocks;
     group = outer % plan.group;
     pixel = pixelAt(pixelIndex);
     pixels = pixelAt(pixelIndex + 1) - pixel;
     column = columnAt(0);
-    const int64_t most = least(end - tile, plan.groupBlocks - groupIndex);
+    const int64_t most =
+        plan.isPanelSlowest ? 1
+                            : least(end - tile, plan.groupBlocks - groupIndex);
     while (count < most && columnAt(count + 1) - column <= mostColumns)
       ++count;
     columns = columnAt(count) - column;

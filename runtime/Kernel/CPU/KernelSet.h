@@ -122,6 +122,9 @@ struct MatmulPlan {
   bool isRoundedBefore;
   /// Matrices of bfloat16 in place of floats; the latter with their residual.
   bool isShortA, isShortC;
+  /// Of tiles: rows of a short a are whole lines, and read where they are, but
+  /// for those of which tiles would read beyond a.
+  bool readsRows;
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];

@@ -265,11 +265,19 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   return Status::ok();
 }
 
+/// Whether tiles read rows of bfloat16 where they are.
+static bool readsRows(const MatmulPlan &plan) {
+  constexpr int64_t lineTerms = 32;
+  return plan.isShortA && plan.k > 0 && plan.k % lineTerms == 0;
+}
+
 /// Whether rows are rounded once for all tiles of the grid that read them,
 /// where there are enough of both to pay for a step of its own, and not so many
 /// blocks of rows that threads have some for themselves. It depends on the call
 /// alone, which has the memory for it.
 static bool roundsBefore(const MatmulPlan &plan) {
+  if (readsRows(plan))
+    return false;
   constexpr int64_t fewestRows = 16, fewestElements = 1 << 15;
   constexpr int64_t fewestColumns = 4 * kPackedColumns;
   constexpr int64_t mostRows = 8 * kSplitRows;
@@ -323,7 +331,8 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   if (plan.bf16Parts == 1 && pairTiles && plan.m >= fewestRows) {
     planSplitGrid(plan);
     function = pairTiles->matmul;
-    plan.isRoundedBefore = hasWorkspace;
+    plan.readsRows = readsRows(plan);
+    plan.isRoundedBefore = hasWorkspace && !plan.readsRows;
   } else if (plan.bf16Parts == 1) {
     planPairGrid(plan);
     function = pairs->matmul;

@@ -92,8 +92,8 @@ inline void roundTerms(const float *source, int64_t count, float *target) {
         count - i);
 }
 /// What is rounded already.
-inline void roundTerms(const uint16_t *source, int64_t count,
-                       uint16_t *target) {
+[[gnu::always_inline]] inline void
+roundTerms(const uint16_t *source, int64_t count, uint16_t *target) {
   __builtin_memcpy(target, source, count * sizeof(*target));
 }
 inline void roundTerms(const uint16_t *source, int64_t count, float *target) {

@@ -86,7 +86,7 @@ private:
 template <int tall, int wide>
 inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
                                     const Part &part) {
-  constexpr int64_t lineBytes = kLineTerms * int64_t{sizeof(uint16_t)};
+  const int64_t rowBytes = lines.rowStep * int64_t{sizeof(uint16_t)};
   const auto forSums = [&](float *sums, int64_t stride, auto &&function)
       __attribute__((always_inline)) {
     function.template operator()<0>(sums);
@@ -136,7 +136,7 @@ inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
         }
         tileStride = kTile;
       }
-      tiles.load<4>(a, lineBytes);
+      tiles.load<4>(a, rowBytes);
       tiles.load<6>(tile[0], tileStride * int64_t{sizeof(uint32_t)});
       tiles.multiply<0, 0>();
       if constexpr (wide == 2) {
@@ -144,7 +144,7 @@ inline void PairTileBlock::multiply(Tiles &tiles, const TileLines &lines,
         tiles.multiply<0, 1>();
       }
       if constexpr (tall == 2) {
-        tiles.load<5>(a + tileRows * kLineTerms, lineBytes);
+        tiles.load<5>(a + tileRows * lines.rowStep, rowBytes);
         tiles.multiply<1, 0>();
       }
       if constexpr (tall == 2 && wide == 2)
@@ -187,7 +187,7 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
                                             : &PairTileBlock::multiply<1, 1>);
         const int64_t row = tile * tileRows;
         part.held = scratch.sums + row * kSumStride + part.first;
-        part.a = a + row * kLineTerms;
+        part.a = a + row * from.rowStep;
         part.sums = isLast ? scratch.written : part.held;
         part.sumStride = isLast ? kPanelColumns : kSumStride;
         const bool fetches = part.first + kPanelColumns < columns;
@@ -243,7 +243,16 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
       else
         put(writeSums, static_cast<float *>(arguments[4]));
     };
-    if (plan.isRoundedBefore)
+    if (plan.readsRows && part.batch * plan.m + part.row +
+                                  PairTileBlock::linesRead(part.rows) <=
+                              plan.batch * plan.m)
+      block.run(MatrixRowLines(
+                    static_cast<const uint16_t *>(arguments[0]) +
+                        batchOffset(plan, plan.aSteps, part.batch) +
+                        part.row * plan.lda,
+                    plan.lda, part.rows, plan.k),
+                write);
+    else if (plan.isRoundedBefore)
       block.run(RoundedLines{{part.rows, groups, 1, &kNoShift, plan.rowBlock},
                              static_cast<const uint16_t *>(arguments[0]) +
                                  part.row * groups * kLineTerms},
@@ -308,7 +317,8 @@ inline void roundPixelsOf(const BlockedPlan &plan, void *const *arguments,
   const int64_t parts = (groups + kRoundedGroups - 1) / kRoundedGroups;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t block = tile / parts;
-    const ConvRun part(plan, plan.outChannels, block * plan.groupBlocks,
+    const ConvRun part(plan, plan.outChannels,
+                       plan.isPanelSlowest ? block : block * plan.groupBlocks,
                        INT64_MAX, 0);
     const StripLines<Source> strip(plan,
                                    imageOf<Source>(plan, arguments[0], part),

@@ -17,14 +17,16 @@ namespace dlc::rt::cpu {
 namespace {
 
 /// Where lines are: that of a group, tap and row at
-/// (group * lines + shifts[tap] + row) * kLineTerms. What there is to read them
-/// gives with `at(begin, end, scratch)` the first one of groups [begin, end).
+/// (group * lines + shifts[tap]) * kLineTerms + row * rowStep. What there is to
+/// read them gives with `at(begin, end, scratch)` the first one of groups
+/// [begin, end).
 struct TileLines {
   int64_t rows;   ///< Those of tiles; not all may have a result.
   int64_t groups; ///< Of terms.
   int64_t taps;
   const int64_t *shifts; ///< Of the taps, in lines.
   int64_t lines;         ///< Of a group.
+  int64_t rowStep = kLineTerms;
 
   /// Groups that are rounded at a time: as even as they can be.
   int64_t groupsOfBlock() const {
@@ -43,6 +45,18 @@ struct RoundedLines : TileLines {
   const uint16_t *at(int64_t begin, int64_t, uint16_t *) const {
     return a + begin * lines * kLineTerms;
   }
+};
+
+/// Rows of a matrix of bfloat16 where they are, all of their terms.
+struct MatrixRowLines : TileLines {
+  MatrixRowLines(const uint16_t *a, int64_t stride, int64_t rowCount,
+                 int64_t terms)
+      : TileLines{rowCount, terms / kLineTerms, 1, &kNoShift, 1, stride}, a(a) {}
+
+  const uint16_t *a;
+
+  int64_t groupsOfBlock() const { return groups; }
+  const uint16_t *at(int64_t, int64_t, uint16_t *) const { return a; }
 };
 
 /// Lines that `Own` writes for some groups at a time: round(begin, end, target).
