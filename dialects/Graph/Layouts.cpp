@@ -143,6 +143,20 @@ static PermutedOp blockWindow(Operation *op) {
   return result;
 }
 
+/// Whether windows have one element along the last dimension, and all of these.
+template <typename Op> static bool isLastApart(Op op) {
+  auto isOne = [](ArrayRef<int64_t> values) {
+    return values.empty() || values.back() == 1;
+  };
+  ArrayRef<int64_t> pads = op.getPads();
+  const bool isPadded =
+      !pads.empty() && (pads[pads.size() / 2 - 1] != 0 || pads.back() != 0);
+  return isOne(op.getKernelShape()) && isOne(op.getStrides()) && !isPadded;
+}
+
+bool MaxPoolOp::hasAnyBlocks() { return isLastApart(*this); }
+bool AvgPoolOp::hasAnyBlocks() { return isLastApart(*this); }
+
 std::optional<PermutedOp> MaxPoolOp::permute(ArrayRef<int64_t>) {
   return std::nullopt;
 }

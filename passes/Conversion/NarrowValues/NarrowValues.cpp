@@ -50,7 +50,7 @@ private:
   /// Drops candidates until every call knows its types.
   void settle();
   bool settle(kernel::CallOp call);
-  void dropUseless();
+  void dropUseless(Form form);
   void drop(ArrayRef<Value> values);
   /// Types of a call's inputs and results, but for `without`.
   FunctionType typeOf(kernel::CallOp call, ArrayRef<Value> without = {}) const;
@@ -121,23 +121,57 @@ FunctionType Narrowing::typeOf(kernel::CallOp call,
                            llvm::map_to_vector(call.getResults(), now));
 }
 
+/// Whether some operand or result has its channels in other blocks.
+static bool isMoved(kernel::FuncOp kernel, FunctionType type) {
+  auto differ = [](TypeRange now, TypeRange before) {
+    return llvm::any_of(llvm::zip_equal(now, before), [](auto types) {
+      auto [a, b] = types;
+      auto shaped = dyn_cast<ShapedType>(a);
+      return shaped && shaped.getShape() != cast<ShapedType>(b).getShape();
+    });
+  };
+  return differ(type.getInputs(), kernel.getArgumentTypes()) ||
+         differ(type.getResults(), kernel.getResultTypes());
+}
+
+/// Whether the kernel computes the same in the blocks that `type` has, which all
+/// of its operands and results are in.
+static bool canMove(kernel::FuncOp kernel, FunctionType type) {
+  auto areMoved = [](TypeRange now, TypeRange before) {
+    return llvm::all_of(llvm::zip_equal(now, before), [](auto types) {
+      auto [a, b] = types;
+      return a == shortType(cast<RankedTensorType>(b), Form::Blocks);
+    });
+  };
+  if (!areMoved(type.getInputs(), kernel.getArgumentTypes()) ||
+      !areMoved(type.getResults(), kernel.getResultTypes()))
+    return false;
+  auto keepsBlocks = [](Operation &op) {
+    auto isLike = [&](Type other) {
+      auto shaped = dyn_cast<ShapedType>(other);
+      return !shaped || shaped.getNumElements() == 1 ||
+             shaped.getShape() ==
+                 cast<ShapedType>(op.getResult(0).getType()).getShape();
+    };
+    if (isa<graph::ConstantOp, graph::NoneOp>(op))
+      return true;
+    if (op.getNumResults() != 1)
+      return false;
+    auto layout = dyn_cast<graph::LayoutOpInterface>(op);
+    return (layout && layout.hasAnyBlocks()) ||
+           (graph::getFusionKind(&op) == graph::FusionKind::Elementwise &&
+            llvm::all_of(op.getOperandTypes(), isLike));
+  };
+  return llvm::all_of(kernel.getBody().front().without_terminator(),
+                      keepsBlocks);
+}
+
 bool Narrowing::isGenerated(kernel::FuncOp kernel, FunctionType type) {
   auto [known, isNew] = generated.try_emplace({kernel, type}, false);
   if (!isNew)
     return known->second;
-  // Channels stay where generated code has them.
-  auto isMoved = [](Type now, Type before) {
-    auto of = dyn_cast<ShapedType>(now);
-    return of && of.getShape() != cast<ShapedType>(before).getShape();
-  };
-  for (auto [now, before] :
-       llvm::zip_equal(type.getInputs(), kernel.getArgumentTypes()))
-    if (isMoved(now, before))
-      return false;
-  for (auto [now, before] :
-       llvm::zip_equal(type.getResults(), kernel.getResultTypes()))
-    if (isMoved(now, before))
-      return false;
+  if (isMoved(kernel, type) && !canMove(kernel, type))
+    return false;
   OwningOpRef<Operation *> copy(narrowed(kernel, type));
   SmallVector<Operation *> group;
   for (Operation &op :
@@ -223,19 +257,19 @@ static bool rounds(kernel::LibraryOp library, unsigned operand) {
          operand < rt::lookupLibraryEntry(library.getEntry())->roundedOperands;
 }
 
-void Narrowing::dropUseless() {
+void Narrowing::dropUseless(Form form) {
   llvm::EquivalenceClasses<Value> together;
   llvm::SmallDenseSet<Value> useful;
   for (auto [value, type] : candidates)
     together.insert(value);
   for (kernel::CallOp call : calls) {
     auto library = dyn_cast<kernel::LibraryOp>(kernelOf(call));
-    if (!library)
-      continue;
+    if (!library && form == Form::Same)
+      continue; // It takes any of them as it is.
     for (auto [i, input] : llvm::enumerate(call.getInputs())) {
       if (!candidates.contains(input))
         continue;
-      if (rounds(library, i))
+      if (library && rounds(library, i))
         useful.insert(input);
       else
         for (Value result : call.getResults())
@@ -271,7 +305,7 @@ void Narrowing::choose(Form form) {
   // What goes may have been what others were of one type with.
   for (size_t before = 0; before != candidates.size();) {
     before = candidates.size();
-    dropUseless();
+    dropUseless(form);
     settle();
   }
   for (auto &candidate : candidates)
@@ -313,13 +347,20 @@ static void narrowFunction(kernel::FuncOp kernel, FunctionType type) {
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   for (auto [argument, now] :
        llvm::zip_equal(body.getArguments(), type.getInputs())) {
-    Type before = argument.getType();
-    if (before == now)
+    auto before = dyn_cast<RankedTensorType>(argument.getType());
+    if (argument.getType() == now)
       continue;
     argument.setType(now);
-    Value floats = castTo(builder, argument, before);
+    Value floats = castTo(
+        builder, argument, before.clone(cast<ShapedType>(now).getShape()));
     argument.replaceAllUsesExcept(floats, floats.getDefiningOp());
   }
+  if (isMoved(kernel, type))
+    for (Operation &op : body.without_terminator())
+      if (auto result = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+          result && result.getNumElements() != 1 && !isa<graph::CastOp>(op))
+        op.getResult(0).setType(
+            result.clone(shortType(result, Form::Blocks).getShape()));
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
   for (auto [use, now] :

@@ -238,7 +238,12 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
       be.
     }],
     "std::optional<::dlc::graph::PermutedOp>", "block",
-    (ins "int64_t":$size), "", "return std::nullopt;">];
+    (ins "int64_t":$size), "", "return std::nullopt;">,
+    InterfaceMethod<[{
+      Whether an operation on channels in blocks, N, C/size, D1..Dn, size,
+      computes the same on blocks of another size, with the same attributes.
+    }],
+    "bool", "hasAnyBlocks", (ins), "", "return false;">];
 }
 
 def ShapeValueOpInterface : OpInterface<"ShapeValueOpInterface"> {
