@@ -9,7 +9,13 @@
 #include "dlc/passes/Conversion/Passes.h"
 #include "dlc/runtime/Kernel/Library.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -330,15 +336,18 @@ static Value castTo(OpBuilder &builder, Value value, Type type) {
       TypeAttr::get(cast<ShapedType>(type).getElementType()));
 }
 
-/// The pairs (input, output) that still have one type; null where none has.
-static DenseI64ArrayAttr inPlaceOf(DenseI64ArrayAttr pairs,
-                                   FunctionType type) {
+/// Keeps the pairs (input, output) of `inPlace` that still have one type.
+template <typename Kernel>
+static void keepInPlace(Kernel kernel, FunctionType type) {
+  DenseI64ArrayAttr pairs = kernel.getInPlaceAttr();
   SmallVector<int64_t> kept;
   for (int64_t i = 0; pairs && i < pairs.size(); i += 2)
     if (type.getInput(pairs[i]) == type.getResult(pairs[i + 1]))
       kept.append({pairs[i], pairs[i + 1]});
-  return kept.empty() ? DenseI64ArrayAttr()
-                      : DenseI64ArrayAttr::get(type.getContext(), kept);
+  if (kept.empty())
+    kernel.removeInPlaceAttr();
+  else
+    kernel.setInPlace(kept);
 }
 
 /// Floats inside, whatever there is outside.
@@ -368,7 +377,7 @@ static void narrowFunction(kernel::FuncOp kernel, FunctionType type) {
     if (use.get().getType() != now)
       use.set(castTo(builder, use.get(), now));
   kernel.setFunctionType(type);
-  kernel.setInPlaceAttr(inPlaceOf(kernel.getInPlaceAttr(), type));
+  keepInPlace(kernel, type);
 }
 
 Operation *Narrowing::narrowed(Operation *kernel, FunctionType type) const {
@@ -379,7 +388,7 @@ Operation *Narrowing::narrowed(Operation *kernel, FunctionType type) const {
   }
   auto library = cast<kernel::LibraryOp>(copy);
   library.setFunctionType(type);
-  library.setInPlaceAttr(inPlaceOf(library.getInPlaceAttr(), type));
+  keepInPlace(library, type);
   library.removeWorkspaceAttr();
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(library.getEntry());
   if (entry->workspaceBytes)

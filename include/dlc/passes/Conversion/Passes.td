@@ -112,7 +112,12 @@ def NarrowValuesPass
     %2 = kernel.call @k.matmul_1(%1, %b) : (tensor<8x64xbf16>, tensor<2048xf32>) -> tensor<8x64xf32>
     ```
   }];
-  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+  // Codegen's answer comes from converting a copy of a kernel.
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::dlc::kernel::KernelDialect"];
 }
 
 def ConvertKernelToLinalgPass
