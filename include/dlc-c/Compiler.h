@@ -83,9 +83,10 @@ typedef struct DlcCompilerOptions {
   const char *precision; /* fp32: each operation within 2e-5 of its largest
                             value; fp32-strict: within 4e-6, sums of products
                             computed as such; bf16: as fp32, but floats of
-                            products and convolutions with constants are
-                            rounded to bfloat16, 2^-8 of each; tf32: as fp32,
-                            but products on a GPU may round floats to 10 bits;
+                            products and convolutions with constants and of
+                            attention are rounded to bfloat16, 2^-8 of each,
+                            and may be kept so; tf32: as fp32, but products
+                            on a GPU may round floats to 10 bits;
                             null: fp32 */
   const char *tuningCache; /* file of times of kernels on machines: of kernels
                               that there is a choice between, those whose times

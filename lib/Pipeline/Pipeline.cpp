@@ -112,7 +112,12 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
   if (!pipeline.offload.empty()) {
     function.addPass(graph::createMergeProductsPass());
-    function.addPass(graph::createPadChannelsPass({kGeneratedChannelBlock}));
+    function.addPass(graph::createPadChannelsPass(
+        {kGeneratedChannelBlock, /*isBetween=*/false}));
+    function.addPass(graph::createFoldConstantsPass());
+  } else {
+    function.addPass(
+        graph::createPadChannelsPass({kChannelBlock, /*isBetween=*/true}));
     function.addPass(graph::createFoldConstantsPass());
   }
   graph::AlterLayoutPassOptions options;

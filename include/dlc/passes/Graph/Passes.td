@@ -268,6 +268,10 @@ def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
     one with zeros behind its channels, and has zeros for their weights, which
     are to be folded: more is multiplied, and read in whole blocks
     (`graph-alter-layout`), which takes far less than element by element.
+    With `between` a value of f32 that only convolutions with constant weights,
+    and sums of such values, make and read has channels of zeros up to a multiple
+    of `block`, if these are at most a third more: all of its convolutions then
+    work on whole blocks. Their weights have zeros there, to be folded.
     Cost: linear.
 
     ```mlir
@@ -279,7 +283,9 @@ def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::dlc::graph::GraphDialect"];
   let options = [
-    Option<"block", "block", "int64_t", /*default=*/"8", "Channels of a block">];
+    Option<"block", "block", "int64_t", /*default=*/"8", "Channels of a block">,
+    Option<"isBetween", "between", "bool", /*default=*/"false",
+           "Values between convolutions instead of images of few channels">];
 }
 
 def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
