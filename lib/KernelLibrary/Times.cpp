@@ -57,9 +57,8 @@ bool dlc::library::isTuned(MLIRContext &context) {
 static constexpr uint64_t kNoise = 3;
 
 /// The times that are known, and modelled ones as slow as the slowest of them.
-static std::vector<uint64_t>
-completed(ArrayRef<std::optional<uint64_t>> known,
-          ArrayRef<uint64_t> modelled) {
+static std::vector<uint64_t> completed(ArrayRef<std::optional<uint64_t>> known,
+                                       ArrayRef<uint64_t> modelled) {
   double slowest = 0;
   for (auto [time, model] : llvm::zip_equal(known, modelled))
     if (time)

@@ -86,9 +86,8 @@ static bool isBetween(Value value, int64_t block) {
       type.getRank() < 3 || value.use_empty())
     return false;
   const int64_t channels = type.getDimSize(1);
-  if (channels % block == 0 ||
-      llvm::divideCeil(channels, block) * block * 3 >
-          static_cast<uint64_t>(channels) * 4)
+  if (channels % block == 0 || llvm::divideCeil(channels, block) * block * 3 >
+                                   static_cast<uint64_t>(channels) * 4)
     return false;
   Operation *maker = value.getDefiningOp();
   auto conv = dyn_cast_or_null<ConvOp>(maker);
@@ -111,10 +110,9 @@ static void padBetween(func::FuncOp function, int64_t block) {
   // Operands and result of a sum go together.
   auto isSplit = [&](Value value) {
     auto differs = [&](Operation *op) {
-      return isSumOfEqualTypes(op) &&
-             !(values.contains(op->getOperand(0)) &&
-               values.contains(op->getOperand(1)) &&
-               values.contains(op->getResult(0)));
+      return isSumOfEqualTypes(op) && !(values.contains(op->getOperand(0)) &&
+                                        values.contains(op->getOperand(1)) &&
+                                        values.contains(op->getResult(0)));
     };
     return differs(value.getDefiningOp()) ||
            llvm::any_of(value.getUsers(), differs);

@@ -50,7 +50,8 @@ enum class Precision {
   FP32Strict, ///< By 4e-6: sums of products are computed as such.
   /// By what rounding both operands of products to the nearest bfloat16 makes,
   /// 2^-8 of each, where the kernel library does so, and by 2^-9 of values that
-  /// are kept so and read by others, too; the rest as FP32. On a GPU as TF32, but libraries may do so.
+  /// are kept so and read by others, too; the rest as FP32. On a GPU as TF32,
+  /// but libraries may do so.
   BF16,
   /// By what rounding both operands of products to 10 bits makes, 2^-11 of
   /// each, on a GPU; the rest as FP32.

@@ -118,8 +118,8 @@ FunctionType Narrowing::typeOf(kernel::CallOp call,
   auto now = [&](Value value) -> Type {
     if (Type type = narrow.lookup(value))
       return type;
-    Type type = llvm::is_contained(without, value) ? Type()
-                                                   : candidates.lookup(value);
+    Type type =
+        llvm::is_contained(without, value) ? Type() : candidates.lookup(value);
     return type ? type : value.getType();
   };
   return FunctionType::get(call.getContext(),
@@ -140,8 +140,8 @@ static bool isMoved(kernel::FuncOp kernel, FunctionType type) {
          differ(type.getResults(), kernel.getResultTypes());
 }
 
-/// Whether the kernel computes the same in the blocks that `type` has, which all
-/// of its operands and results are in.
+/// Whether the kernel computes the same in the blocks that `type` has, which
+/// all of its operands and results are in.
 static bool canMove(kernel::FuncOp kernel, FunctionType type) {
   auto areMoved = [](TypeRange now, TypeRange before) {
     return llvm::all_of(llvm::zip_equal(now, before), [](auto types) {
@@ -209,9 +209,8 @@ void Narrowing::drop(ArrayRef<Value> values) {
 /// true if it did.
 bool Narrowing::settle(kernel::CallOp call) {
   SmallVector<Value> own;
-  for (Value value :
-       llvm::concat<Value>(llvm::to_vector(call.getInputs()),
-                           llvm::to_vector(call.getResults())))
+  for (Value value : llvm::concat<Value>(llvm::to_vector(call.getInputs()),
+                                         llvm::to_vector(call.getResults())))
     if (candidates.contains(value) && !llvm::is_contained(own, value))
       own.push_back(value);
   if (own.empty() || isSupported(call, typeOf(call)))
@@ -360,8 +359,8 @@ static void narrowFunction(kernel::FuncOp kernel, FunctionType type) {
     if (argument.getType() == now)
       continue;
     argument.setType(now);
-    Value floats = castTo(
-        builder, argument, before.clone(cast<ShapedType>(now).getShape()));
+    Value floats = castTo(builder, argument,
+                          before.clone(cast<ShapedType>(now).getShape()));
     argument.replaceAllUsesExcept(floats, floats.getDefiningOp());
   }
   if (isMoved(kernel, type))

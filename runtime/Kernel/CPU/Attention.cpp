@@ -207,15 +207,14 @@ static Status planAttention(const KernelCall &call, AttentionPlan &plan) {
   plan.isShort = plan.isRounded && call.inputs[0].type == DLC_BF16;
   const DataType element = plan.isShort ? DLC_BF16 : DLC_F32;
   Matrices q, k, v, y;
-  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[0], element,
-                                   "input 0", "q_order", plan.q, q));
-  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[1], element,
-                                   "input 1", "k_order", plan.k, k));
-  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[2], element,
-                                   "input 2", "v_order", plan.v, v));
-  DLC_RETURN_IF_ERROR(
-      readMatrices(call, call.outputs[0], DLC_F32, "the output", "y_order",
-                   plan.y, y));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[0], element, "input 0",
+                                   "q_order", plan.q, q));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[1], element, "input 1",
+                                   "k_order", plan.k, k));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.inputs[2], element, "input 2",
+                                   "v_order", plan.v, v));
+  DLC_RETURN_IF_ERROR(readMatrices(call, call.outputs[0], DLC_F32, "the output",
+                                   "y_order", plan.y, y));
   if (k.rows != q.columns || v.rows != k.columns || v.count != k.count ||
       q.count % k.count != 0 || y.count != q.count || y.rows != q.rows ||
       y.columns != v.columns)

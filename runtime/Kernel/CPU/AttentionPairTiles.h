@@ -91,12 +91,12 @@ private:
   PairAttentionScratch &scratch;
   Tiles *tiles = nullptr;
   int64_t tileRows = 0;
-  int64_t lines;    ///< Of 32 features.
-  int64_t columns;  ///< Of values, padded.
-  int64_t mostKeys; ///< Of a block: a multiple of 32.
-  uint32_t *keys;   ///< [lines][16][keyStride], pairs of features.
-  uint32_t *values; ///< [mostKeys/2][valueStride], pairs of keys.
-  float *scores;    ///< [kTallRows][keyStride].
+  int64_t lines;     ///< Of 32 features.
+  int64_t columns;   ///< Of values, padded.
+  int64_t mostKeys;  ///< Of a block: a multiple of 32.
+  uint32_t *keys;    ///< [lines][16][keyStride], pairs of features.
+  uint32_t *values;  ///< [mostKeys/2][valueStride], pairs of keys.
+  float *scores;     ///< [kTallRows][keyStride].
   uint16_t *weights; ///< [kTallRows][weightStride].
 };
 
@@ -110,8 +110,7 @@ inline PairAttention<Source>::PairAttention(const AttentionPlan &plan,
   constexpr int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
   const int64_t perKey = lines * kTilePairs * word + valueStride() * half +
                          kTallRows * (word + half);
-  const int64_t gaps =
-      kRowGap * word * (lines * kTilePairs + 2 * kTallRows);
+  const int64_t gaps = kRowGap * word * (lines * kTilePairs + 2 * kTallRows);
   const int64_t most =
       (kPairAttentionBytes - gaps) / perKey / kLineTerms * kLineTerms;
   const int64_t blocks = (plan.keys + most - 1) / most;
@@ -287,9 +286,9 @@ inline void runPairAttentionOf(const AttentionPlan &plan,
 }
 
 inline void runPairAttention(const AttentionPlan &plan, void *const *arguments,
-                      int64_t begin, int64_t end) {
-  (plan.isShort ? runPairAttentionOf<uint16_t> : runPairAttentionOf<float>)(
-      plan, arguments, begin, end);
+                             int64_t begin, int64_t end) {
+  (plan.isShort ? runPairAttentionOf<uint16_t>
+                : runPairAttentionOf<float>)(plan, arguments, begin, end);
 }
 
 } // namespace

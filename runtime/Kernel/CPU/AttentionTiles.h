@@ -336,8 +336,9 @@ inline void FloatAttention<Source>::packKeys(int64_t keyBegin, int64_t keyEnd) {
 
 /// As score(), four keys at a time, of `count` queries that are copied already.
 template <typename Source>
-inline void FloatAttention<Source>::scoreByLanes(int64_t count, int64_t keyBegin,
-                                        int64_t keys) {
+inline void FloatAttention<Source>::scoreByLanes(int64_t count,
+                                                 int64_t keyBegin,
+                                                 int64_t keys) {
   const int64_t features = plan.features;
   const int64_t whole = features / kLanes * kLanes;
   for (int64_t key = 0; key < keys; key += 4) {
@@ -366,9 +367,8 @@ inline void FloatAttention<Source>::scoreByLanes(int64_t count, int64_t keyBegin
 
 /// Some queries, where they are or copied.
 template <typename Source>
-inline const float *FloatAttention<Source>::queriesOf(int64_t row,
-                                                      int64_t count,
-                                                      int64_t &stride) {
+inline const float *
+FloatAttention<Source>::queriesOf(int64_t row, int64_t count, int64_t &stride) {
   const MatrixView &view = plan.q;
   const Source *from = q + row * view.rowStep;
   if constexpr (sizeof(Source) == sizeof(float))
@@ -388,8 +388,8 @@ inline const float *FloatAttention<Source>::queriesOf(int64_t row,
 
 /// Products of some rows with the keys of the block.
 template <typename Source>
-inline void FloatAttention<Source>::score(int64_t row, int64_t count, int64_t keyBegin,
-                                 int64_t keys) {
+inline void FloatAttention<Source>::score(int64_t row, int64_t count,
+                                          int64_t keyBegin, int64_t keys) {
   TileArguments t = {};
   t.a = queriesOf(row, count, t.aStride);
   if (blocks.sumsLanes)
@@ -427,8 +427,8 @@ inline void FloatAttention<Source>::score(int64_t row, int64_t count, int64_t ke
 /// greatest. Behind the last key is minus infinity.
 template <typename Own, typename Source>
 template <bool hasMask>
-inline float AttentionTile<Own, Source>::scaleRow(const float *mask, int64_t keys,
-                                     float *scores) {
+inline float AttentionTile<Own, Source>::scaleRow(const float *mask,
+                                                  int64_t keys, float *scores) {
   Vec most = splat(-kInfinity);
   const Vec scale = splat(plan.scale);
   int64_t j = 0;
@@ -452,8 +452,9 @@ inline float AttentionTile<Own, Source>::scaleRow(const float *mask, int64_t key
 }
 
 template <typename Own, typename Source>
-inline void AttentionTile<Own, Source>::applyMask(int mask, int64_t row, int64_t keyBegin,
-                                     int64_t keys, float *scores) {
+inline void AttentionTile<Own, Source>::applyMask(int mask, int64_t row,
+                                                  int64_t keyBegin,
+                                                  int64_t keys, float *scores) {
   const MaskForm form = plan.forms[mask];
   if (form == MaskForm::Causal) {
     int64_t j = most<int64_t>(row + plan.causalOffset + 1 - keyBegin, 0);
@@ -486,8 +487,8 @@ inline void AttentionTile<Own, Source>::applyMask(int mask, int64_t row, int64_t
 
 /// The scores of a row, scaled and masked; gives the greatest.
 template <typename Own, typename Source>
-inline float AttentionTile<Own, Source>::maskRow(int64_t row, int64_t keyBegin, int64_t keys,
-                                    float *scores) {
+inline float AttentionTile<Own, Source>::maskRow(int64_t row, int64_t keyBegin,
+                                                 int64_t keys, float *scores) {
   if (plan.maskCount == 0)
     return scaleRow<false>(nullptr, keys, scores);
   const MatrixView &first = plan.masks[0];
@@ -511,7 +512,7 @@ inline float AttentionTile<Own, Source>::maskRow(int64_t row, int64_t keyBegin, 
 
 template <typename Own, typename Source>
 inline float AttentionTile<Own, Source>::weighRow(int64_t row, int64_t keyBegin,
-                                     int64_t keys, float *scores) {
+                                                  int64_t keys, float *scores) {
   const float here = maskRow(row, keyBegin, keys, scores);
   float &most = state.greatest[row - rowBegin];
   float &sum = state.sums[row - rowBegin];
@@ -536,8 +537,8 @@ inline float AttentionTile<Own, Source>::weighRow(int64_t row, int64_t keyBegin,
 
 /// Adds what the keys of a block give to some rows of y.
 template <typename Source>
-inline void FloatAttention<Source>::runRows(int64_t row, int64_t count, int64_t keyBegin,
-                                   int64_t keyEnd) {
+inline void FloatAttention<Source>::runRows(int64_t row, int64_t count,
+                                            int64_t keyBegin, int64_t keyEnd) {
   const int64_t keys = keyEnd - keyBegin;
   const int64_t values = plan.values;
   score(row, count, keyBegin, keys);
@@ -667,8 +668,8 @@ inline void runAttentionOf(const AttentionPlan &plan, void *const *arguments,
 
 inline void runAttention(const AttentionPlan &plan, void *const *arguments,
                          int64_t begin, int64_t end) {
-  (plan.isShort ? runAttentionOf<uint16_t> : runAttentionOf<float>)(
-      plan, arguments, begin, end);
+  (plan.isShort ? runAttentionOf<uint16_t>
+                : runAttentionOf<float>)(plan, arguments, begin, end);
 }
 
 } // namespace

@@ -189,16 +189,15 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
   if (shape.blockedX)
     DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x, blockOfX));
   if (shape.blockedY)
-    DLC_RETURN_IF_ERROR(
-        readBlocked(y, "an output", y, blockOf(shape.shortY)));
+    DLC_RETURN_IF_ERROR(readBlocked(y, "an output", y, blockOf(shape.shortY)));
   return Status::ok();
 }
 
 /// That blocks of bfloat16 are those of one group, and of packed weights.
 static Status checkShort(const ConvShape &shape) {
   const bool isWhole =
-      (!shape.shortX || (shape.groupIn() % blockOf(true) == 0 &&
-                         shape.pairedBlocks)) &&
+      (!shape.shortX ||
+       (shape.groupIn() % blockOf(true) == 0 && shape.pairedBlocks)) &&
       (!shape.shortY || shape.groupOut() % blockOf(true) == 0);
   if (isWhole)
     return Status::ok();

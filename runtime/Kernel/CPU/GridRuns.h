@@ -54,9 +54,9 @@ struct ConvRun {
     pixel = pixelAt(pixelIndex);
     pixels = pixelAt(pixelIndex + 1) - pixel;
     column = columnAt(0);
-    const int64_t most =
-        plan.isPanelSlowest ? 1
-                            : least(end - tile, plan.groupBlocks - groupIndex);
+    const int64_t most = plan.isPanelSlowest
+                             ? 1
+                             : least(end - tile, plan.groupBlocks - groupIndex);
     while (count < most && columnAt(count + 1) - column <= mostColumns)
       ++count;
     columns = columnAt(count) - column;

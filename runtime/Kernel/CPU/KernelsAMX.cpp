@@ -18,5 +18,5 @@ constinit const dlc::rt::cpu::SplitKernels dlc::rt::cpu::amxSplitKernels =
     dlc::rt::cpu::thisSplitKernels;
 constinit const dlc::rt::cpu::PairKernels dlc::rt::cpu::amxPairTiles =
     dlc::rt::cpu::thisPairTiles;
-constinit const dlc::rt::cpu::AttentionKernels
-    dlc::rt::cpu::amxAttentionTiles = {dlc::rt::cpu::runPairAttention};
+constinit const dlc::rt::cpu::AttentionKernels dlc::rt::cpu::amxAttentionTiles =
+    {dlc::rt::cpu::runPairAttention};

@@ -166,10 +166,9 @@ inline void runToSums(PairBlock block, const Rows &from, PairScratch &scratch,
                       Write &&write) {
   alignas(64) float sums[kMostPairRows * kShortStride];
   const Epilogue none;
-  PairBlock{block.b,      block.terms,  block.width,
-            block.rows,   block.column, block.columns,
-            sums,         kShortStride, kPanelWidth,
-            nullptr,      nullptr,      none}
+  PairBlock{block.b,      block.terms,   block.width, block.rows,
+            block.column, block.columns, sums,        kShortStride,
+            kPanelWidth,  nullptr,       nullptr,     none}
       .run(from, scratch);
   write(sums);
 }
@@ -227,8 +226,8 @@ inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
 /// which a is rounded once.
 void runPairMatmul(const MatmulPlan &plan, void *const *arguments,
                    int64_t begin, int64_t end) {
-  (plan.isShortA ? runPairMatmulOf<uint16_t> : runPairMatmulOf<float>)(
-      plan, arguments, begin, end);
+  (plan.isShortA ? runPairMatmulOf<uint16_t>
+                 : runPairMatmulOf<float>)(plan, arguments, begin, end);
 }
 
 /// Some tiles of the grid of a convolution that share their pixels.
@@ -286,8 +285,7 @@ inline PairBlock PairConv::blockOf(int64_t terms) const {
 template <typename Rows>
 inline void PairConv::runToBlocks(PairBlock block, const Rows &from) {
   const auto *residual = ofImage<float>(arguments[3]);
-  const int64_t at =
-      block.column * plan.outPlane + part.pixel * kChannelBlock;
+  const int64_t at = block.column * plan.outPlane + part.pixel * kChannelBlock;
   block.c = ofImage<float>(arguments[4]) + at;
   block.cPanel = plan.outPlane * kChannelBlock;
   block.bias = bias ? bias + block.column : nullptr;

@@ -52,8 +52,7 @@ typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
 #ifdef __AVX512BF16__
   const auto values = (__m256i)_mm512_cvtneps_pbh(value);
 #else
-  const Shorts values =
-      __builtin_convertvector(roundedOf(value) >> 16, Shorts);
+  const Shorts values = __builtin_convertvector(roundedOf(value) >> 16, Shorts);
 #endif
   if (count >= kLanes) {
     __builtin_memcpy(target, &values, sizeof(values));
@@ -92,8 +91,8 @@ inline void roundTerms(const float *source, int64_t count, float *target) {
         count - i);
 }
 /// What is rounded already.
-[[gnu::always_inline]] inline void
-roundTerms(const uint16_t *source, int64_t count, uint16_t *target) {
+[[gnu::always_inline]] inline void roundTerms(const uint16_t *source,
+                                              int64_t count, uint16_t *target) {
   __builtin_memcpy(target, source, count * sizeof(*target));
 }
 inline void roundTerms(const uint16_t *source, int64_t count, float *target) {
@@ -152,8 +151,8 @@ template <typename Source> struct RoundedMatrix {
     if (place.row == kChannelBlock && terms % kChannelBlock == 0)
       for (; i + 2 <= rows; i += 2)
         for (int64_t l = 0; l < terms; l += kChannelBlock)
-          roundLine(a + i * stride + begin + l, a + (i + 1) * stride + begin + l,
-                    place.at(target, i, l));
+          roundLine(a + i * stride + begin + l,
+                    a + (i + 1) * stride + begin + l, place.at(target, i, l));
     for (; i < rows; ++i) {
       const Source *row = a + i * stride + begin;
       int64_t l = 0;

@@ -207,8 +207,8 @@ inline void PairTileBlock::run(const Lines &from, Write &&write) {
 /// The plan's rows from `row` of its batch on, of floats or bfloat16.
 template <typename Source>
 inline MatrixLines<Source> matrixLines(const MatmulPlan &plan, const void *a,
-                                       int64_t row, int64_t rows,
-                                       int64_t lines, int64_t batch = 0) {
+                                       int64_t row, int64_t rows, int64_t lines,
+                                       int64_t batch = 0) {
   return {static_cast<const Source *>(a) +
               batchOffset(plan, plan.aSteps, batch) + row * plan.lda,
           plan.lda, rows, plan.k, lines};
@@ -243,14 +243,13 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
       else
         put(writeSums, static_cast<float *>(arguments[4]));
     };
-    if (plan.readsRows && part.batch * plan.m + part.row +
-                                  PairTileBlock::linesRead(part.rows) <=
-                              plan.batch * plan.m)
-      block.run(MatrixRowLines(
-                    static_cast<const uint16_t *>(arguments[0]) +
-                        batchOffset(plan, plan.aSteps, part.batch) +
-                        part.row * plan.lda,
-                    plan.lda, part.rows, plan.k),
+    if (plan.readsRows &&
+        part.batch * plan.m + part.row + PairTileBlock::linesRead(part.rows) <=
+            plan.batch * plan.m)
+      block.run(MatrixRowLines(static_cast<const uint16_t *>(arguments[0]) +
+                                   batchOffset(plan, plan.aSteps, part.batch) +
+                                   part.row * plan.lda,
+                               plan.lda, part.rows, plan.k),
                 write);
     else if (plan.isRoundedBefore)
       block.run(RoundedLines{{part.rows, groups, 1, &kNoShift, plan.rowBlock},
@@ -332,8 +331,8 @@ inline void roundPixelsOf(const BlockedPlan &plan, void *const *arguments,
 
 void roundPairTilePixels(const BlockedPlan &plan, void *const *arguments,
                          int64_t begin, int64_t end) {
-  (plan.isShortX ? roundPixelsOf<uint16_t> : roundPixelsOf<float>)(
-      plan, arguments, begin, end);
+  (plan.isShortX ? roundPixelsOf<uint16_t>
+                 : roundPixelsOf<float>)(plan, arguments, begin, end);
 }
 
 /// Some tiles of the grid that share their pixels.
@@ -425,11 +424,10 @@ template <typename Source> inline void PairTileConv::run() {
     if (strip.isFlat()) {
       const int64_t plane = plan.inH * plan.inW;
       const bool isLast = part.outer + 1 == plan.batch * plan.group;
-      const int64_t behind =
-          isLast ? plane - strip.firstInside() : INT64_MAX;
-      return block.run(ImageLines(strip, x, plane, block.linesRead(part.pixels),
-                                  behind),
-                       writeStrip);
+      const int64_t behind = isLast ? plane - strip.firstInside() : INT64_MAX;
+      return block.run(
+          ImageLines(strip, x, plane, block.linesRead(part.pixels), behind),
+          writeStrip);
     }
   if (strip.fits())
     return block.run(strip, writeStrip);

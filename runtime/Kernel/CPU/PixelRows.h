@@ -14,8 +14,7 @@ namespace dlc::rt::cpu {
 namespace {
 
 /// What is read where nothing is.
-template <typename Element>
-alignas(64) constexpr Element kNoTermsOf[32] = {};
+template <typename Element> alignas(64) constexpr Element kNoTermsOf[32] = {};
 constexpr const float *kNoTerms = kNoTermsOf<float>;
 
 /// The elements of x under pixels of an image: floats, or bfloat16, whose
@@ -54,8 +53,8 @@ private:
 
   const Element *x;
   int64_t taps;
-  int64_t blockStride; ///< Elements of sixteen channels.
-  int64_t halfStride;  ///< From the first of two blocks to the other one.
+  int64_t blockStride;  ///< Elements of sixteen channels.
+  int64_t halfStride;   ///< From the first of two blocks to the other one.
   int64_t pairedBlocks; ///< The first of them, whose terms go by two of them.
   bool adjacent;
   const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
@@ -73,9 +72,9 @@ inline PixelRowsOf<Element>::PixelRowsOf(const BlockedPlan &plan,
       halfStride(isShort ? kChannelBlock : blockStride),
       pairedBlocks(
           plan.hasPairedBlocks ? plan.inChannels / (2 * kChannelBlock) * 2 : 0),
-      adjacent(!isShort && taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
-               plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
-               plan.outH - plan.padTop <= plan.inH),
+      adjacent(!isShort && taps == 1 && plan.strideH == 1 &&
+               plan.strideW == 1 && plan.padTop <= 0 && plan.padLeft == 0 &&
+               plan.inW == plan.outW && plan.outH - plan.padTop <= plan.inH),
       offsets(offsets) {
   if (adjacent && isFirstEnough) {
     offsets[0] = (first - plan.padTop * plan.inW) * kChannelBlock;

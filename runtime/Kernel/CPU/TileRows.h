@@ -51,7 +51,8 @@ struct RoundedLines : TileLines {
 struct MatrixRowLines : TileLines {
   MatrixRowLines(const uint16_t *a, int64_t stride, int64_t rowCount,
                  int64_t terms)
-      : TileLines{rowCount, terms / kLineTerms, 1, &kNoShift, 1, stride}, a(a) {}
+      : TileLines{rowCount, terms / kLineTerms, 1, &kNoShift, 1, stride}, a(a) {
+  }
 
   const uint16_t *a;
 
@@ -59,7 +60,8 @@ struct MatrixRowLines : TileLines {
   const uint16_t *at(int64_t, int64_t, uint16_t *) const { return a; }
 };
 
-/// Lines that `Own` writes for some groups at a time: round(begin, end, target).
+/// Lines that `Own` writes for some groups at a time: round(begin, end,
+/// target).
 template <typename Own> struct WrittenLines : TileLines {
   const uint16_t *at(int64_t begin, int64_t end, uint16_t *scratch) const {
     static_cast<const Own *>(this)->round(begin, end, scratch);
@@ -150,9 +152,7 @@ public:
   bool fits() const { return lines > 0; }
   /// Whether rows are pixels that follow each other in x, from this one on.
   bool isFlat() const { return flat; }
-  int64_t firstInside() const {
-    return firstPixel - plan.padTop * plan.inW;
-  }
+  int64_t firstInside() const { return firstPixel - plan.padTop * plan.inW; }
 
   void round(int64_t begin, int64_t end, uint16_t *target) const;
 
@@ -193,8 +193,8 @@ inline StripLines<Source>::StripLines(const BlockedPlan &plan, const Source *x,
       plan(plan), x(x), planes(0) {
   const bool isPoint = taps == 1;
   flat = isPoint && plan.strideH == 1 && plan.strideW == 1 &&
-           plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
-           plan.outH - plan.padTop <= plan.inH;
+         plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
+         plan.outH - plan.padTop <= plan.inH;
   const bool isWhole = plan.inChannels % kLineTerms == 0;
   if (!isPoint && !(plan.hasPairedBlocks && isWhole))
     return;
@@ -297,7 +297,7 @@ inline void StripLines<Source>::round(int64_t begin, int64_t end,
 template <typename Source>
 template <typename Function>
 inline void StripLines<Source>::forPixels(int64_t begin, int64_t end,
-                                  Function &&function) const {
+                                          Function &&function) const {
   for (int64_t row = begin; row < end;) {
     const int64_t line = row + skipped, column = line % pitch;
     if (column < width) {
@@ -368,10 +368,10 @@ private:
 class ImageLines : public TileLines {
 public:
   /// `behind`: lines that there are from the first pixel on, in the last group.
-  ImageLines(const StripLines<uint16_t> &strip, const uint16_t *x, int64_t plane,
-             int64_t read, int64_t behind)
-      : TileLines(strip), strip(strip),
-        x(x + strip.firstInside() * kLineTerms), copiesLast(read > behind) {
+  ImageLines(const StripLines<uint16_t> &strip, const uint16_t *x,
+             int64_t plane, int64_t read, int64_t behind)
+      : TileLines(strip), strip(strip), x(x + strip.firstInside() * kLineTerms),
+        copiesLast(read > behind) {
     lines = plane;
   }
 

@@ -627,8 +627,8 @@ void checkShort(const MatmulCase &c) {
 void setImage(Call &call, size_t operand, bool isShort) {
   const int64_t block = isShort ? 32 : 16;
   const TensorType type = blockedType(call.inputs[operand], block);
-  const std::vector<float> values = blocked(
-      call.values[operand].data(), call.inputs[operand], block);
+  const std::vector<float> values =
+      blocked(call.values[operand].data(), call.inputs[operand], block);
   if (isShort)
     return setShort(call, operand, values, type);
   std::copy(values.begin(), values.end(), call.values[operand].data());
@@ -755,8 +755,18 @@ TEST(ShortTest, ConvOfPlainTensors) {
   checkShort({1, 32, {9, 7}, 20, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Input);
   checkShort({2, 3, {23, 27}, 64, {7, 7}, {2, 2}, {3, 3, 3, 3}, {}, 1, true},
              Blocks::Output);
-  checkShort({1, 3, {9, 40}, 32, {3, 3}, {2, 2}, {1, 1, 1, 1}, {}, 1, true,
-              false, "relu"},
+  checkShort({1,
+              3,
+              {9, 40},
+              32,
+              {3, 3},
+              {2, 2},
+              {1, 1, 1, 1},
+              {},
+              1,
+              true,
+              false,
+              "relu"},
              Blocks::Output);
 }
 
@@ -783,7 +793,9 @@ TEST(ShortTest, OperandsAreThoseOfTheContract) {
         if (row == 7)
           EXPECT_TRUE(std::isnan(value)) << nameOf(isa);
         else
-          EXPECT_EQ(value, row == 3 ? kInfinity : row == 9 ? 1.0f : 0.0f)
+          EXPECT_EQ(value, row == 3   ? kInfinity
+                           : row == 9 ? 1.0f
+                                      : 0.0f)
               << nameOf(isa) << " row " << row;
       }
   }
