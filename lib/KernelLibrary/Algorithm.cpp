@@ -20,7 +20,7 @@ static void setParts(Match &match, FunctionType type, int64_t parts) {
 /// Has floats rounded, if `parts` says so and the entry can.
 static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
                          FunctionType type, int64_t parts) {
-  if (parts != kRounded || entry.roundedBound <= 0)
+  if (parts != kRounded || entry.roundedOperands == 0)
     return;
   Match rounded = match;
   setParts(rounded, type, kRounded);
@@ -92,7 +92,9 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
   if (count == 1)
     return;
   size_t best = 0;
-  std::string note = times.isMeasured ? ", measured:" : ", modelled:";
+  std::string note = times.isMeasured     ? ", measured:"
+                     : times.isPartlyKnown ? ", measured in part:"
+                                           : ", modelled:";
   for (size_t i = 0; i < count; ++i) {
     if (times.costs[i] < times.costs[best])
       best = i;

@@ -71,6 +71,22 @@ static std::vector<uint64_t> completed(ArrayRef<std::optional<uint64_t>> known,
   return times;
 }
 
+/// Those that are fast by the model come first: time may not do for all.
+static std::vector<std::optional<uint64_t>>
+measuredTimes(tuning::Tuner &tuner, ArrayRef<tuning::Call> calls,
+              ArrayRef<uint64_t> modelled) {
+  auto order = llvm::to_vector(llvm::seq(calls.size()));
+  llvm::stable_sort(
+      order, [&](size_t a, size_t b) { return modelled[a] < modelled[b]; });
+  std::vector<tuning::Call> ordered;
+  for (size_t i : order)
+    ordered.push_back(calls[i]);
+  std::vector<std::optional<uint64_t>> times(calls.size());
+  for (auto [i, time] : llvm::zip_equal(order, tuner.timesOf(ordered)))
+    times[i] = time;
+  return times;
+}
+
 CallTimes dlc::library::timesOf(MLIRContext &context,
                                 ArrayRef<tuning::Call> calls) {
   std::vector<uint64_t> modelled;
@@ -79,11 +95,14 @@ CallTimes dlc::library::timesOf(MLIRContext &context,
         rt::nanosecondsOf(call.entry->cost(call.view())), 1));
   tuning::Tuner *tuner = tunerOf(context);
   if (!tuner)
-    return {modelled, /*isMeasured=*/false, modelled};
-  std::vector<std::optional<uint64_t>> known = tuner->timesOf(calls);
+    return {.nanoseconds = modelled, .costs = modelled};
+  std::vector<std::optional<uint64_t>> known =
+      measuredTimes(*tuner, calls, modelled);
   auto isKnown = [](std::optional<uint64_t> time) { return time.has_value(); };
   std::vector<uint64_t> times = completed(known, modelled);
-  CallTimes result{times, llvm::all_of(known, isKnown), std::move(times)};
+  CallTimes result{.nanoseconds = times, .costs = times};
+  result.isMeasured = llvm::all_of(known, isKnown);
+  result.isPartlyKnown = !result.isMeasured && llvm::any_of(known, isKnown);
   if (llvm::none_of(known, isKnown))
     return result;
   auto likely = std::ranges::min_element(modelled) - modelled.begin();

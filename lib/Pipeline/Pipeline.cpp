@@ -115,7 +115,8 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
     function.addPass(graph::createPadChannelsPass(
         {kGeneratedChannelBlock, /*isBetween=*/false}));
     function.addPass(graph::createFoldConstantsPass());
-  } else {
+  } else if (pipeline.precision == Precision::BF16) {
+    // Tiles hardly take longer for them; floats do, and may be infinite.
     function.addPass(
         graph::createPadChannelsPass({kChannelBlock, /*isBetween=*/true}));
     function.addPass(graph::createFoldConstantsPass());

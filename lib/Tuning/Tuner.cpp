@@ -166,53 +166,89 @@ std::chrono::nanoseconds Launch::run() const {
   return Clock::now() - begin;
 }
 
-Result<uint64_t> dlc::tuning::measure(const Call &call,
-                                      std::chrono::nanoseconds most) {
-  Clock::time_point begin = Clock::now();
-  Launch launch;
-  DLC_RETURN_IF_ERROR(launch.prepare(call));
-  std::chrono::nanoseconds best = launch.run(), sum{0};
-  while (sum < kLeastTime && Clock::now() - begin <= most) {
-    std::chrono::nanoseconds time = launch.run();
-    best = std::min(best, time);
-    sum += std::max(time, std::chrono::nanoseconds(1000));
+std::vector<Result<uint64_t>>
+dlc::tuning::measure(std::span<const Call> calls,
+                     std::chrono::nanoseconds most) {
+  struct Measurement {
+    Launch launch;
+    Status status = Status::ok();
+    std::chrono::nanoseconds best{}, sum{};
+    bool isDone() const { return !status.isOk() || sum >= kLeastTime; }
+  };
+  const Clock::time_point begin = Clock::now();
+  std::vector<Measurement> all(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    all[i].status = all[i].launch.prepare(calls[i]);
+    if (all[i].status.isOk())
+      all[i].best = all[i].launch.run();
   }
-  return std::max<uint64_t>(best.count(), 1);
+  for (bool hasTime = true; hasTime && !std::ranges::all_of(
+                                           all, &Measurement::isDone);)
+    for (Measurement &own : all) {
+      hasTime = Clock::now() - begin <= most;
+      if (!hasTime)
+        break;
+      if (own.isDone())
+        continue;
+      const std::chrono::nanoseconds time = own.launch.run();
+      own.best = std::min(own.best, time);
+      own.sum += std::max(time, std::chrono::nanoseconds(1000));
+    }
+  std::vector<Result<uint64_t>> times;
+  for (Measurement &own : all)
+    if (own.status.isOk())
+      times.push_back(std::max<uint64_t>(own.best.count(), 1));
+    else
+      times.push_back(std::move(own.status));
+  return times;
 }
 
 //===----------------------------------------------------------------------===//
 // Tuner
 //===----------------------------------------------------------------------===//
 
-std::optional<uint64_t> Tuner::timeOf(const Call &call) {
-  std::string key = keyOf(call);
-  if (auto time = known.find(key); time != known.end()) {
-    asked.try_emplace(key, false);
-    return time->second;
-  }
-  // A launch that the rest of the budget has no time for is not begun.
+void Tuner::measureUnknown(std::span<const Call> calls) {
+  std::vector<Call> unknown;
+  std::vector<std::string> keys;
   std::chrono::nanoseconds rest = options.budget - spent;
-  std::chrono::nanoseconds modelled(
-      call.entry->cost ? nanosecondsOf(call.entry->cost(call.view())) : 0);
-  if (!options.measures || rest <= modelled) {
+  for (const Call &call : calls) {
+    std::string key = keyOf(call);
+    if (known.count(key) != 0 || std::ranges::find(keys, key) != keys.end())
+      continue;
     asked.try_emplace(key, false);
-    return std::nullopt;
+    // A launch that the rest of the budget has no time for is not begun.
+    const std::chrono::nanoseconds modelled(
+        call.entry->cost ? nanosecondsOf(call.entry->cost(call.view())) : 0);
+    if (!options.measures || rest <= modelled)
+      continue;
+    rest -= modelled;
+    unknown.push_back(call);
+    keys.push_back(std::move(key));
   }
-  Clock::time_point begin = Clock::now();
-  Result<uint64_t> time = measure(call, rest);
+  if (unknown.empty())
+    return;
+  const Clock::time_point begin = Clock::now();
+  std::vector<Result<uint64_t>> times =
+      measure(unknown, options.budget - spent);
   spent += Clock::now() - begin;
-  asked[key] = time.isOk();
-  if (!time.isOk())
-    return std::nullopt;
-  return known[key] = *time;
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (times[i].isOk()) {
+      asked[keys[i]] = true;
+      known[keys[i]] = *times[i];
+    }
 }
 
 std::vector<std::optional<uint64_t>>
 Tuner::timesOf(std::span<const Call> calls) {
   std::scoped_lock lock(mutex);
+  measureUnknown(calls);
   std::vector<std::optional<uint64_t>> times;
-  for (const Call &call : calls)
-    times.push_back(timeOf(call));
+  for (const Call &call : calls) {
+    auto time = known.find(keyOf(call));
+    times.push_back(time == known.end() ? std::nullopt
+                                        : std::optional(time->second));
+    asked.try_emplace(keyOf(call), false);
+  }
   return times;
 }
 

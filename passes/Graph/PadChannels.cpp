@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/passes/Graph/Evaluate.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,14 +73,29 @@ static bool hasConstantWeights(ConvOp conv) {
           getConstantElements(conv.getBias()));
 }
 
-static bool isSumOfEqualTypes(Operation *op) {
-  auto add = dyn_cast<AddOp>(op);
-  return add && add.getOperand(0).getType() == add.getResult().getType() &&
-         add.getOperand(1).getType() == add.getResult().getType();
+/// Whether each element of the result is one of all operands', but for numbers,
+/// and finite where these are zeros: what weights of zeros then make nothing of.
+static bool isElementwise(Operation *op) {
+  if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1)
+    return false;
+  Type type = op->getResult(0).getType();
+  SmallVector<ElementsAttr> zeros;
+  for (Value operand : op->getOperands()) {
+    ElementsAttr number = getConstantElements(operand);
+    const bool isNumber = number && number.getNumElements() == 1;
+    if (!isNumber && operand.getType() != type)
+      return false;
+    zeros.push_back(isNumber
+                        ? number
+                        : cast<ElementsAttr>(Builder(type.getContext())
+                                                 .getZeroAttr(type)));
+  }
+  SmallVector<ElementsAttr> results = evaluateSplat(op, zeros);
+  return !results.empty() && areFiniteFloats(results.front());
 }
 
-/// Whether only convolutions, and sums, make and read the value, and whole
-/// blocks of channels are at most a third more.
+/// Whether only convolutions, and elementwise operations, make and read the
+/// value, and whole blocks of channels, several, are at most a third more.
 static bool isBetween(Value value, int64_t block) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isF32() ||
@@ -91,12 +107,12 @@ static bool isBetween(Value value, int64_t block) {
     return false;
   Operation *maker = value.getDefiningOp();
   auto conv = dyn_cast_or_null<ConvOp>(maker);
-  if (!maker || !(conv ? hasConstantWeights(conv) : isSumOfEqualTypes(maker)))
+  if (!maker || !(conv ? hasConstantWeights(conv) : isElementwise(maker)))
     return false;
   return llvm::all_of(value.getUses(), [](OpOperand &use) {
     auto reader = dyn_cast<ConvOp>(use.getOwner());
     return reader ? hasConstantWeights(reader) && use.getOperandNumber() == 0
-                  : isSumOfEqualTypes(use.getOwner());
+                  : isElementwise(use.getOwner());
   });
 }
 
@@ -107,12 +123,16 @@ static void padBetween(func::FuncOp function, int64_t block) {
       if (isBetween(result, block))
         values.insert(result);
   });
-  // Operands and result of a sum go together.
+  // Operands and result of an elementwise operation go together.
   auto isSplit = [&](Value value) {
     auto differs = [&](Operation *op) {
-      return isSumOfEqualTypes(op) && !(values.contains(op->getOperand(0)) &&
-                                        values.contains(op->getOperand(1)) &&
-                                        values.contains(op->getResult(0)));
+      if (isa<ConvOp>(op))
+        return false;
+      auto isKept = [&](Value other) {
+        return values.contains(other) || other.getType() != value.getType();
+      };
+      return !isKept(op->getResult(0)) ||
+             !llvm::all_of(op->getOperands(), isKept);
     };
     return differs(value.getDefiningOp()) ||
            llvm::any_of(value.getUsers(), differs);
@@ -145,6 +165,11 @@ namespace {
 struct PadChannels : graph::impl::PadChannelsPassBase<PadChannels> {
   using PadChannelsPassBase::PadChannelsPassBase;
   void runOnOperation() override {
+    if (block < 1) {
+      emitError(getOperation().getLoc())
+          << "expected a block of at least one channel, got " << int64_t(block);
+      return signalPassFailure();
+    }
     if (isBetween)
       return padBetween(getOperation(), block);
     getOperation().walk([&](ConvOp conv) {

@@ -121,6 +121,30 @@ TEST_F(TuningTest, ModelsWhereTimesAreMissing) {
   EXPECT_EQ(untuned.text, compile(0).text);
 }
 
+// What nobody measured is as slow as the slowest beside it: blocks remain where
+// only what goes from blocks to plain tensors, which the model likes, has no time.
+TEST_F(TuningTest, PrefersNothingForNotBeingMeasured) {
+  (void)compile(kLong);
+  setTimes([](const std::string &call) {
+    return has(call, "channel_block=16") ? 1'000 : 1'000'000'000;
+  });
+  const Result all = compile(0);
+  ASSERT_GT(all.count("channel_block = 16"), 0u);
+  auto table = tuning::readTable(cache);
+  ASSERT_TRUE(table.isOk());
+  const size_t erased =
+      std::erase_if((*table)[tuning::thisMachine()], [](const auto &entry) {
+        return has(entry.first, ",16] ") &&
+               !has(entry.first, "channel_block=16");
+      });
+  ASSERT_GT(erased, 0u);
+  ASSERT_TRUE(tuning::writeTable(cache, *table).isOk());
+  const Result some = compile(0);
+  EXPECT_GT(some.counts.missing, 0u);
+  EXPECT_EQ(some.count("channel_block = 16"), all.count("channel_block = 16"))
+      << some.text;
+}
+
 TEST_F(TuningTest, LeavesOutFilesOfSomethingElse) {
   std::ofstream(cache) << "nothing of the kind\n";
   Result result = compile(0);

@@ -106,7 +106,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6), bf16 "
-                "(operands of products with constants rounded to bfloat16), "
+                "(operands of products and convolutions with constants, and of "
+                "attention, rounded to bfloat16, 2^-8 of each), "
                 "tf32 (as fp32, but products on a GPU may round operands to "
                 "10 bits)");
   syntax.option("--gpu-libraries", gpuLibraries,

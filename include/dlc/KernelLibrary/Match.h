@@ -105,7 +105,8 @@ bool isTuned(mlir::MLIRContext &context);
 /// Nanoseconds of calls.
 struct CallTimes {
   std::vector<uint64_t> nanoseconds;
-  bool isMeasured = false; ///< All of them.
+  bool isMeasured = false;    ///< All of them.
+  bool isPartlyKnown = false; ///< Some are measured, others are not.
   /// Nanoseconds to decide by: what is measured differs from one time to the
   /// next, so calls that are not the fastest by the model count 3 % more.
   std::vector<uint64_t> costs;

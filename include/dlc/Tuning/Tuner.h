@@ -32,12 +32,14 @@ struct Call {
 /// The entry and everything of the call that its time depends on, in one line.
 std::string keyOf(const Call &call);
 
-/// Best nanoseconds of one launch on one thread, on operands of small numbers:
-/// of two launches at least, for 20 milliseconds, but none is begun after
-/// `most`. Errors: those of prepare(), OutOfMemory, Unsupported (operands of
-/// more than a gigabyte).
-rt::Result<uint64_t>
-measure(const Call &call,
+/// Best nanoseconds of one launch of each call on one thread, on operands of
+/// small numbers: of two launches at least, for 20 milliseconds, but none is
+/// begun after `most`, other than the first of each. They take turns, so that
+/// what slows down all of them for a while decides nothing between them. Errors
+/// of a call: those of prepare(), OutOfMemory, Unsupported (operands of more
+/// than a gigabyte).
+std::vector<rt::Result<uint64_t>>
+measure(std::span<const Call> calls,
         std::chrono::nanoseconds most = std::chrono::hours(1));
 
 /// Answers with times that are known and measures others while its budget
@@ -65,7 +67,7 @@ public:
   Counts counts() const;
 
 private:
-  std::optional<uint64_t> timeOf(const Call &call);
+  void measureUnknown(std::span<const Call> calls);
 
   const Options options;
   mutable std::mutex mutex;

@@ -18,7 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace dlc::conversion {
@@ -42,8 +42,7 @@ public:
   explicit Narrowing(ModuleOp module);
 
   /// Chooses values for which all that make and read them know the form, and
-  /// which, alone or with those that a kernel wants of the same type, a kernel
-  /// reads that rounds them.
+  /// which a kernel rounds, or all add to what is chosen.
   void choose(Form form);
   void rewrite();
   size_t count() const { return narrow.size(); }
@@ -56,7 +55,9 @@ private:
   /// Drops candidates until every call knows its types.
   void settle();
   bool settle(kernel::CallOp call);
-  void dropUseless(Form form);
+  void dropUseless();
+  bool isUseful(OpOperand &use, const llvm::SmallDenseSet<Value> &useful);
+  bool isHarmless(OpOperand &use, const llvm::SmallDenseSet<Value> &useful);
   void drop(ArrayRef<Value> values);
   /// Types of a call's inputs and results, but for `without`.
   FunctionType typeOf(kernel::CallOp call, ArrayRef<Value> without = {}) const;
@@ -127,17 +128,34 @@ FunctionType Narrowing::typeOf(kernel::CallOp call,
                            llvm::map_to_vector(call.getResults(), now));
 }
 
+static ArrayRef<int64_t> shapeOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape() : ArrayRef<int64_t>();
+}
+
 /// Whether some operand or result has its channels in other blocks.
 static bool isMoved(kernel::FuncOp kernel, FunctionType type) {
   auto differ = [](TypeRange now, TypeRange before) {
     return llvm::any_of(llvm::zip_equal(now, before), [](auto types) {
       auto [a, b] = types;
-      auto shaped = dyn_cast<ShapedType>(a);
-      return shaped && shaped.getShape() != cast<ShapedType>(b).getShape();
+      return shapeOf(a) != shapeOf(b);
     });
   };
   return differ(type.getInputs(), kernel.getArgumentTypes()) ||
          differ(type.getResults(), kernel.getResultTypes());
+}
+
+/// The type in larger blocks; null where it has none.
+static RankedTensorType movedType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  RankedTensorType moved =
+      tensor ? shortType(tensor, Form::Blocks) : RankedTensorType();
+  return moved ? tensor.clone(moved.getShape()) : RankedTensorType();
+}
+
+static bool hasAnyBlocks(Operation &op) {
+  auto layout = dyn_cast<graph::LayoutOpInterface>(op);
+  return layout && layout.hasAnyBlocks();
 }
 
 /// Whether the kernel computes the same in the blocks that `type` has, which
@@ -146,27 +164,30 @@ static bool canMove(kernel::FuncOp kernel, FunctionType type) {
   auto areMoved = [](TypeRange now, TypeRange before) {
     return llvm::all_of(llvm::zip_equal(now, before), [](auto types) {
       auto [a, b] = types;
-      return a == shortType(cast<RankedTensorType>(b), Form::Blocks);
+      RankedTensorType moved = movedType(b);
+      return moved && shapeOf(a) == moved.getShape();
     });
   };
   if (!areMoved(type.getInputs(), kernel.getArgumentTypes()) ||
       !areMoved(type.getResults(), kernel.getResultTypes()))
     return false;
   auto keepsBlocks = [](Operation &op) {
-    auto isLike = [&](Type other) {
-      auto shaped = dyn_cast<ShapedType>(other);
-      return !shaped || shaped.getNumElements() == 1 ||
-             shaped.getShape() ==
-                 cast<ShapedType>(op.getResult(0).getType()).getShape();
-    };
-    if (isa<graph::ConstantOp, graph::NoneOp>(op))
-      return true;
     if (op.getNumResults() != 1)
       return false;
-    auto layout = dyn_cast<graph::LayoutOpInterface>(op);
-    return (layout && layout.hasAnyBlocks()) ||
-           (graph::getFusionKind(&op) == graph::FusionKind::Elementwise &&
-            llvm::all_of(op.getOperandTypes(), isLike));
+    Type result = op.getResult(0).getType();
+    if (isa<graph::ConstantOp, graph::NoneOp>(op)) {
+      auto constant = dyn_cast<RankedTensorType>(result);
+      return !constant || constant.getNumElements() == 1;
+    }
+    auto isLike = [&](Type other) {
+      auto tensor = dyn_cast<RankedTensorType>(other);
+      return !tensor || tensor.getNumElements() == 1 ||
+             tensor.getShape() == shapeOf(result);
+    };
+    return movedType(result) &&
+           (hasAnyBlocks(op) ||
+            (graph::getFusionKind(&op) == graph::FusionKind::Elementwise &&
+             llvm::all_of(op.getOperandTypes(), isLike)));
   };
   return llvm::all_of(kernel.getBody().front().without_terminator(),
                       keepsBlocks);
@@ -262,35 +283,45 @@ static bool rounds(kernel::LibraryOp library, unsigned operand) {
          operand < rt::lookupLibraryEntry(library.getEntry())->roundedOperands;
 }
 
-void Narrowing::dropUseless(Form form) {
-  llvm::EquivalenceClasses<Value> together;
+bool Narrowing::isUseful(OpOperand &use,
+                         const llvm::SmallDenseSet<Value> &useful) {
+  auto call = dyn_cast<kernel::CallOp>(use.getOwner());
+  if (!call) // A view.
+    return useful.contains(use.getOwner()->getResult(0));
+  auto library = dyn_cast<kernel::LibraryOp>(kernelOf(call));
+  return library && rounds(library, use.getOperandNumber());
+}
+
+/// Whether `use` gives no more than another error of what is rounded all the
+/// same: as a residual of it, or as an element of its windows.
+bool Narrowing::isHarmless(OpOperand &use,
+                           const llvm::SmallDenseSet<Value> &useful) {
+  auto call = dyn_cast<kernel::CallOp>(use.getOwner());
+  if (!call || !llvm::all_of(call.getResults(), [&](Value result) {
+        return useful.contains(result);
+      }))
+    return false;
+  auto generated = dyn_cast<kernel::FuncOp>(kernelOf(call));
+  return !generated ||
+         llvm::all_of(generated.getBody().front().without_terminator(),
+                      hasAnyBlocks);
+}
+
+void Narrowing::dropUseless() {
   llvm::SmallDenseSet<Value> useful;
-  for (auto [value, type] : candidates)
-    together.insert(value);
-  for (kernel::CallOp call : calls) {
-    auto library = dyn_cast<kernel::LibraryOp>(kernelOf(call));
-    if (!library && form == Form::Same)
-      continue; // It takes any of them as it is.
-    for (auto [i, input] : llvm::enumerate(call.getInputs())) {
-      if (!candidates.contains(input))
-        continue;
-      if (library && rounds(library, i))
-        useful.insert(input);
-      else
-        for (Value result : call.getResults())
-          if (candidates.contains(result))
-            together.unionSets(input, result);
+  bool hasChanged = true;
+  while (hasChanged) {
+    hasChanged = false;
+    for (auto [value, type] : candidates) {
+      auto isOne = [&](OpOperand &use) { return isUseful(use, useful); };
+      auto isOther = [&](OpOperand &use) { return isHarmless(use, useful); };
+      if (!useful.contains(value) && (llvm::any_of(value.getUses(), isOne) ||
+                                      llvm::all_of(value.getUses(), isOther)))
+        hasChanged |= useful.insert(value).second;
     }
   }
-  for (auto [value, type] : candidates)
-    if (auto view = value.getDefiningOp<graph::InPlaceOpInterface>())
-      together.unionSets(view->getOperand(0), value);
-  llvm::SmallDenseSet<Value> leaders;
-  for (Value value : useful)
-    leaders.insert(together.getLeaderValue(value));
-  candidates.remove_if([&](auto &entry) {
-    return !leaders.contains(together.getLeaderValue(entry.first));
-  });
+  candidates.remove_if(
+      [&](auto &entry) { return !useful.contains(entry.first); });
 }
 
 void Narrowing::choose(Form form) {
@@ -310,7 +341,7 @@ void Narrowing::choose(Form form) {
   // What goes may have been what others were of one type with.
   for (size_t before = 0; before != candidates.size();) {
     before = candidates.size();
-    dropUseless(form);
+    dropUseless();
     settle();
   }
   for (auto &candidate : candidates)
@@ -352,23 +383,22 @@ static void keepInPlace(Kernel kernel, FunctionType type) {
 /// Floats inside, whatever there is outside.
 static void narrowFunction(kernel::FuncOp kernel, FunctionType type) {
   Block &body = kernel.getBody().front();
+  if (isMoved(kernel, type))
+    for (Operation &op : body.without_terminator())
+      for (Value result : op.getResults())
+        if (RankedTensorType moved = movedType(result.getType()))
+          result.setType(moved);
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   for (auto [argument, now] :
        llvm::zip_equal(body.getArguments(), type.getInputs())) {
-    auto before = dyn_cast<RankedTensorType>(argument.getType());
-    if (argument.getType() == now)
+    Type before = argument.getType();
+    if (before == now)
       continue;
     argument.setType(now);
-    Value floats = castTo(builder, argument,
-                          before.clone(cast<ShapedType>(now).getShape()));
+    Value floats = castTo(
+        builder, argument, cast<RankedTensorType>(before).clone(shapeOf(now)));
     argument.replaceAllUsesExcept(floats, floats.getDefiningOp());
   }
-  if (isMoved(kernel, type))
-    for (Operation &op : body.without_terminator())
-      if (auto result = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-          result && result.getNumElements() != 1 && !isa<graph::CastOp>(op))
-        op.getResult(0).setType(
-            result.clone(shortType(result, Form::Blocks).getShape()));
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
   for (auto [use, now] :

@@ -243,14 +243,21 @@ static Status planAttention(const KernelCall &call, AttentionPlan &plan) {
   plan.fill = static_cast<float>(
       attributes.getFloat("fill", -std::numeric_limits<double>::infinity()));
   DLC_RETURN_IF_ERROR(planMasks(call, plan));
-  // Fewer rows do not pay for rounding keys and values.
-  constexpr int64_t fewestRounded = 16;
-  if (plan.isRounded && plan.rows < fewestRounded)
+  // Fewer rows, and fewer elements of each, do not pay for rounding keys and
+  // values.
+  constexpr int64_t fewestRows = 16, fewestElements = 32;
+  if (plan.isRounded &&
+      (plan.rows < fewestRows || plan.features < fewestElements ||
+       plan.values < fewestElements))
     return makeError(StatusCode::InvalidArgument,
-                     "expected at least %lld rows of queries where "
-                     "'bf16_parts' is 1, got %lld",
-                     static_cast<long long>(fewestRounded),
-                     static_cast<long long>(plan.rows));
+                     "expected at least %lld rows, and keys and values of at "
+                     "least %lld elements, where 'bf16_parts' is 1, got %lld, "
+                     "%lld and %lld",
+                     static_cast<long long>(fewestRows),
+                     static_cast<long long>(fewestElements),
+                     static_cast<long long>(plan.rows),
+                     static_cast<long long>(plan.features),
+                     static_cast<long long>(plan.values));
   if (plan.isRounded) {
     plan.scale *= plan.queryScale;
     plan.queryScale = 1;

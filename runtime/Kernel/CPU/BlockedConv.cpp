@@ -291,6 +291,7 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.isPlainY = !shape.blockedY;
   plan.isShortX = shape.shortX;
   plan.isShortY = shape.shortY;
+  plan.isShortResidual = shape.shortResidual;
   plan.hasPairedBlocks = shape.pairedBlocks;
   plan.pixelUnit = 1;
   plan.pixels = plan.outPlane = shape.pixels();
@@ -406,7 +407,8 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
 /// Weights that the second cache does not hold pass once for all images: on
 /// tiles blocks of panels that it does hold are computed for all pixels, one
 /// after the other.
-static void planPanels(const ConvShape &shape, BlockedPlan &plan) {
+static BlockedPlan planTiles(const ConvShape &shape) {
+  BlockedPlan plan = planSplit(shape);
   constexpr int64_t manyBytes = 3 * kCachedBytes, blockBytes = 640 * 1024;
   constexpr int64_t mostColumns = 4 * kPackedColumns;
   const int64_t columnBytes =
@@ -414,12 +416,13 @@ static void planPanels(const ConvShape &shape, BlockedPlan &plan) {
   if (shape.bf16Parts != 1 || !shape.blockedX || !shape.blockedY ||
       plan.group != 1 || saturatedProduct({plan.batch, plan.pixelBlocks}) < 2 ||
       saturatedProduct({plan.outChannels, columnBytes}) <= manyBytes)
-    return;
+    return plan;
   const int64_t columns =
       std::clamp(blockBytes / columnBytes / kPackedColumns * kPackedColumns,
                  kPackedColumns, mostColumns);
   plan.groupBlocks = ceilDiv(plan.outChannels, columns);
   plan.isPanelSlowest = true;
+  return plan;
 }
 
 /// Lines of a block of pixels of the plan, at most.
@@ -466,8 +469,7 @@ static bool roundsBefore(const ConvShape &shape, BlockedPlan &plan) {
 static size_t roundedPixelsBytes(const ConvShape &shape) {
   if (shape.bf16Parts != 1)
     return 0;
-  BlockedPlan plan = planSplit(shape);
-  planPanels(shape, plan);
+  BlockedPlan plan = planTiles(shape);
   if (!roundsBefore(shape, plan))
     return 0;
   // Behind the last ones those of a tile that has more rows.
@@ -528,12 +530,12 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
       function = pairs.blockedConv;
     else if (split && shape.bf16Parts != 0 && paysToSplit(shape))
       function = split->blockedConv;
-    BlockedPlan plan =
-        function == kernels.blockedConv ? planBlocked(shape) : planSplit(shape);
-    if (pairs.roundPixels)
-      planPanels(shape, plan);
-    plan.isRoundedBefore = shape.bf16Parts == 1 && pairs.roundPixels &&
-                           hasWorkspace && roundsBefore(shape, plan);
+    const bool areTiles = shape.bf16Parts == 1 && pairs.roundPixels;
+    BlockedPlan plan = areTiles                          ? planTiles(shape)
+                       : function == kernels.blockedConv ? planBlocked(shape)
+                                                         : planSplit(shape);
+    plan.isRoundedBefore =
+        areTiles && hasWorkspace && roundsBefore(shape, plan);
     prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(
         call, shape, plan, function,
         isEmpty

@@ -91,7 +91,8 @@ Status FloatView::read(const KernelCall &call, bool areRounded) {
   attributes = &call.attributes;
   if (!areRounded || inputs.empty() || outputs.empty())
     return Status::ok();
-  if (hasResidual(call) && inputs[3].type != outputs[0].type)
+  if (hasResidual(call) && outputs[0].type == DLC_BF16 &&
+      inputs[3].type != DLC_BF16)
     return makeError(StatusCode::InvalidArgument,
                      "expected a residual of the output's type %s, got %s",
                      toString(outputs[0]).c_str(), toString(inputs[3]).c_str());
@@ -103,8 +104,7 @@ Status FloatView::read(const KernelCall &call, bool areRounded) {
   };
   isShortX = widen(inputs[0]);
   isShortY = widen(outputs[0]);
-  if (isShortY && hasResidual(call))
-    widen(inputs[3]);
+  isShortResidual = hasResidual(call) && widen(inputs[3]);
   return Status::ok();
 }
 

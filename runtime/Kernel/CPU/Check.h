@@ -25,20 +25,21 @@ Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
 /// The call with its first output alone.
 KernelCall withoutWorkspace(const KernelCall &call);
 
-/// A call of floats that are rounded, without its workspace: operand 0, and the
-/// result with its residual, may be of bfloat16, and are f32 in the view.
+/// A call of floats that are rounded, without its workspace: operand 0, the
+/// residual and the result may be of bfloat16, and are f32 in the view.
 class FloatView {
 public:
   /// Nothing may be of bfloat16 unless floats `areRounded`. Errors:
-  /// InvalidArgument where one of result and residual is, and the other not.
+  /// InvalidArgument where the result is, and the residual not.
   Status read(const KernelCall &call, bool areRounded);
   /// Refers to this object.
   KernelCall view() const { return {inputs, outputs, *attributes}; }
 
-  bool isShortX = false, isShortY = false; ///< Which were.
+  /// Which were.
+  bool isShortX = false, isShortY = false, isShortResidual = false;
+  std::vector<TensorType> inputs, outputs;
 
 private:
-  std::vector<TensorType> inputs, outputs;
   const Attributes *attributes = nullptr;
 };
 

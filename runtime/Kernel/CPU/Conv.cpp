@@ -171,7 +171,7 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findPairTiles(isa, tiles));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConv(call, shape));
-  if (tiles && shape.blockedY)
+  if (tiles)
     pairs = tiles;
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);

@@ -168,6 +168,14 @@ static constexpr int64_t blockOf(bool isShort) {
   return (isShort ? 2 : 1) * kChannelBlock;
 }
 
+/// Of 32 channels, to blocks of 16.
+static Status halveBlocks(TensorType &type) {
+  DLC_RETURN_IF_ERROR(readBlocked(type, "a residual", type, blockOf(true)));
+  type.shape[1] /= kChannelBlock;
+  type.shape.push_back(kChannelBlock);
+  return Status::ok();
+}
+
 /// Makes tensors that are blocked plain, which the rest of the checks are of.
 static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
                          ConvShape &shape) {
@@ -198,7 +206,8 @@ static Status checkShort(const ConvShape &shape) {
   const bool isWhole =
       (!shape.shortX ||
        (shape.groupIn() % blockOf(true) == 0 && shape.pairedBlocks)) &&
-      (!shape.shortY || shape.groupOut() % blockOf(true) == 0);
+      ((!shape.shortY && !shape.shortResidual) ||
+       (shape.groupOut() % blockOf(true) == 0 && shape.blockedY));
   if (isWhole)
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
@@ -243,7 +252,10 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(floats.read(call, shape.bf16Parts == 1));
   shape.shortX = floats.isShortX;
   shape.shortY = floats.isShortY;
+  shape.shortResidual = floats.isShortResidual;
   DLC_RETURN_IF_ERROR(checkOperands(floats.view(), 3, 5));
+  if (shape.shortResidual && !shape.shortY)
+    DLC_RETURN_IF_ERROR(halveBlocks(floats.inputs[3]));
   TensorType x = floats.view().inputs[0], y = floats.view().outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
   DLC_RETURN_IF_ERROR(checkMostDims(call, x));

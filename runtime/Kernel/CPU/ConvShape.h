@@ -19,8 +19,9 @@ struct ConvShape {
   /// That floats may be split to, 1 that they are rounded to, or 0.
   int64_t bf16Parts;
   bool blockedX, blockedY; ///< The tensor is [N][C/16][H][W][16].
-  /// It is one of bfloat16, in blocks of 32; the latter with the residual.
-  bool shortX, shortY;
+  /// It is one of bfloat16, in blocks of 32; so is a residual of such a y, and
+  /// may be that of another one.
+  bool shortX, shortY, shortResidual;
   Epilogue epilogue;
 
   int64_t groupIn() const { return group ? inChannels / group : 0; }

@@ -366,8 +366,7 @@ struct ChainCall {
 class PreparedChain final : public PreparedKernel {
 public:
   PreparedChain(const KernelCall &call, const ChainShape &shape,
-                const KernelSet &kernels, const PairKernels &pairs,
-                const PairKernels *tiles);
+                const KernelSet &kernels, const PairKernels &pairs);
 
   int64_t tiles() const override { return own.plan.tiles; }
   void run(void *const *given, int64_t begin, int64_t end) const override;
@@ -393,7 +392,7 @@ private:
   const ChainCall own;
   /// The plan of a stage that is not depthwise, and what runs it.
   BlockedPlan planStage(const ChainShape &shape, size_t stage,
-                        const PairKernels &pairs, const PairKernels *tiles);
+                        const PairKernels &pairs);
 
   const KernelSet &kernels;
   BlockedPlan front = {}, last = {};
@@ -455,20 +454,19 @@ static void giveBack(uint32_t *marks, int64_t slot) {
 }
 
 PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
-                             const KernelSet &kernels, const PairKernels &pairs,
-                             const PairKernels *tiles)
+                             const KernelSet &kernels, const PairKernels &pairs)
     : own(call, shape), kernels(kernels) {
   const ChainPlan &plan = own.plan;
   depthwise = planBlockedDepthwise(shape.depthwise());
   depthwise.rowBlock = plan.rows;
   depthwise.rowBlocks = plan.strips;
   if (shape.hasStage[Front]) {
-    front = planStage(shape, Front, pairs, tiles);
+    front = planStage(shape, Front, pairs);
     depthwise.inRows = plan.ringRows;
     front.outPlane = plan.ringRows * front.outW;
   }
   if (shape.hasStage[Last]) {
-    last = planStage(shape, Last, pairs, tiles);
+    last = planStage(shape, Last, pairs);
     depthwise.outRows = plan.rows;
     last.inH = plan.rows;
   }
@@ -478,13 +476,12 @@ PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
 }
 
 BlockedPlan PreparedChain::planStage(const ChainShape &shape, size_t stage,
-                                     const PairKernels &pairs,
-                                     const PairKernels *tiles) {
+                                     const PairKernels &pairs) {
   const ConvShape &conv = shape.stages[stage];
   const bool isRounded = conv.bf16Parts == 1;
   functions[stage] = kernels.blockedConv;
   if (isRounded)
-    functions[stage] = (tiles && conv.blockedY ? *tiles : pairs).blockedConv;
+    functions[stage] = pairs.blockedConv;
   mostPixels[stage] =
       isRounded ? mostPixelsOfSplit(conv) : mostPixelsOfTile(conv);
   return isRounded ? planSplit(conv) : planBlocked(conv);
@@ -621,12 +618,14 @@ Status cpu::prepareDepthwiseChain(const KernelCall &call, Isa isa,
   const PairKernels *pairs = nullptr, *tiles = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, pairs));
   DLC_RETURN_IF_ERROR(findPairTiles(isa, tiles));
+  if (tiles)
+    pairs = tiles;
   ChainShape shape;
   DLC_RETURN_IF_ERROR(readChain(call, shape));
   DLC_RETURN_IF_ERROR(checkWorkspace(call, depthwiseChainWorkspaceBytes(call)));
   prepared = std::make_unique<StartChain>(
       call, shape,
-      std::make_unique<PreparedChain>(call, shape, *kernels, *pairs, tiles));
+      std::make_unique<PreparedChain>(call, shape, *kernels, *pairs));
   return Status::ok();
 }
 

@@ -120,11 +120,13 @@ struct MatmulPlan {
   /// Of products on tiles: a has the lines of its rows that roundRows() writes,
   /// [row blocks][ceil(K/32)][rowBlock][32].
   bool isRoundedBefore;
-  /// Matrices of bfloat16 in place of floats; the latter with their residual.
-  bool isShortA, isShortC;
+  /// Matrices of bfloat16 in place of floats. A residual is where c is, and may
+  /// be where it is not.
+  bool isShortA, isShortC, isShortResidual;
   /// Of tiles: rows of a short a are whole lines, and read where they are, but
-  /// for those of which tiles would read beyond a.
+  /// for those of which tiles would read beyond its rows in memory.
   bool readsRows;
+  int64_t rowsInMemory;
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];
@@ -198,9 +200,9 @@ struct BlockedPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.
   bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
-  /// Images of bfloat16 in blocks of 32 channels, [N][C/32][H][W][32]; the
-  /// latter with their residual. Of plans of rounded floats.
-  bool isShortX, isShortY;
+  /// Images of bfloat16 in blocks of 32 channels, [N][C/32][H][W][32], of plans
+  /// of rounded floats. A residual is where y is, and may be where it is not.
+  bool isShortX, isShortY, isShortResidual;
   /// Weights are [C/32][taps][32] in place of [C/16][taps][16]; rounded ones.
   bool hasPairedBlocks;
   /// Terms of a row of taps in the weights of a plain x that is rounded, with
@@ -358,8 +360,8 @@ struct PairKernels {
   /// block by a tile.
   void (*roundPixels)(const BlockedPlan &plan, void *const *arguments,
                       int64_t begin, int64_t end);
-  /// Of plans as SplitKernels have them. But for those on tiles y may be plain,
-  /// in tiles of kMostPixelsOfTile.
+  /// Of plans as SplitKernels have them; y may be plain, in tiles of
+  /// kMostPixelsOfTile.
   void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
                       int64_t begin, int64_t end);
 };

@@ -253,6 +253,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(floats.read(call, plan.bf16Parts == 1));
   plan.isShortA = floats.isShortX;
   plan.isShortC = floats.isShortY;
+  plan.isShortResidual = floats.isShortResidual;
   DLC_RETURN_IF_ERROR(checkOperands(floats.view(), 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
@@ -260,6 +261,8 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   DLC_RETURN_IF_ERROR(checkRounded(plan));
   DLC_RETURN_IF_ERROR(planProduct(call, packedElements, plan));
+  if (plan.k > 0)
+    plan.rowsInMemory = elementCount(call.inputs[0].shape).value_or(0) / plan.k;
   DLC_RETURN_IF_ERROR(checkBiasAndResidual(floats.view(), plan.n));
   finishMatmulPlan(plan);
   return Status::ok();

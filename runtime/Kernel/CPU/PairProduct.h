@@ -198,8 +198,8 @@ inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
                     nullptr,
                     nullptr,
                     plan.epilogue};
-    const auto *bias = static_cast<const float *>(arguments[2]);
-    if (!plan.isShortC) {
+    if (!plan.isShortC && !plan.isShortResidual) {
+      const auto *bias = static_cast<const float *>(arguments[2]);
       const auto *residual = static_cast<const float *>(arguments[3]);
       block.c = static_cast<float *>(arguments[4]) + part.at;
       block.bias = bias ? bias + part.column : nullptr;
@@ -207,16 +207,12 @@ inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
       block.run(from, scratch);
       continue;
     }
-    const auto *residual = static_cast<const uint16_t *>(arguments[3]);
-    auto *c = static_cast<uint16_t *>(arguments[4]);
     for (int64_t first = 0; first < part.columns; first += kShortColumns) {
       block.column = part.column + first;
       block.columns = least(kShortColumns, part.columns - first);
-      const int64_t at = part.at + first;
       runToSums(block, from, scratch, [&](float *sums) {
-        writeShort(sums, kShortStride, bias ? bias + block.column : nullptr,
-                   residual ? residual + at : nullptr, c + at, plan.n,
-                   part.rows, block.columns, plan.epilogue);
+        writeMatrix(plan, arguments, sums, kShortStride, block.column,
+                    part.at + first, part.rows, block.columns);
       });
     }
   }
@@ -293,23 +289,19 @@ inline void PairConv::runToBlocks(PairBlock block, const Rows &from) {
   block.run(from, scratch);
 }
 
-/// To blocks of 32 channels of bfloat16.
+/// Where results, or residuals, are bfloat16.
 template <typename Rows>
 inline void PairConv::runToShort(PairBlock block, const Rows &from) {
-  const auto *residual = ofImage<uint16_t>(arguments[3]);
-  auto *y = ofImage<uint16_t>(arguments[4]);
+  const int64_t image = part.outer * plan.outChannels * plan.outPlane;
   const int64_t end = part.column + part.columns;
   for (block.column = part.column; block.column < end;
        block.column += kShortColumns) {
     block.columns = least(kShortColumns, end - block.column);
     runToSums(block, from, scratch, [&](float *sums) {
-      for (int64_t j = 0; j < block.columns; j += kLineTerms) {
-        const int64_t column = block.column + j;
-        const int64_t at = column * plan.outPlane + part.pixel * kLineTerms;
-        writeShort(sums + j, kShortStride, bias ? bias + column : nullptr,
-                   residual ? residual + at : nullptr, y + at, kLineTerms,
-                   part.pixels, kLineTerms, plan.epilogue);
-      }
+      for (int64_t j = 0; j < block.columns; j += kLineTerms)
+        writePixels(plan, arguments, sums + j, kShortStride, bias, image,
+                    block.column + j, least(kLineTerms, block.columns - j),
+                    part.pixel, part.pixels);
     });
   }
 }
@@ -338,13 +330,14 @@ inline void PairConv::runToPlain(PairBlock block, const Rows &from) {
 }
 
 template <typename Source> inline void PairConv::run() {
+  const bool hasShorts = plan.isShortY || plan.isShortResidual;
   const auto *x = static_cast<const Source *>(arguments[0]) + inOffset();
   if constexpr (sizeof(Source) == sizeof(float))
     if (plan.isPlainX) {
       const PlainRows plain(plan, x, part.pixel);
       const PairBlock block = blockOf(plain.lines() * kLineTerms);
-      return plan.isShortY ? runToShort(block, RoundedPlain{plain})
-                           : runToBlocks(block, RoundedPlain{plain});
+      return hasShorts ? runToShort(block, RoundedPlain{plain})
+                       : runToBlocks(block, RoundedPlain{plain});
     }
   int64_t offsets[kMostSplitTaps * kSplitRows];
   const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets,
@@ -354,7 +347,7 @@ template <typename Source> inline void PairConv::run() {
   const RoundedPixels<Source> from{rows};
   if (plan.isPlainY)
     runToPlain(block, from);
-  else if (plan.isShortY)
+  else if (hasShorts)
     runToShort(block, from);
   else
     runToBlocks(block, from);

@@ -11,6 +11,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 
 #include "GridRuns.h"
+#include "PlainPixels.h"
 #include "ShortSums.h"
 #include "SplitConv.h"
 #include "SplitMatmul.h"
@@ -217,7 +218,6 @@ inline MatrixLines<Source> matrixLines(const MatmulPlan &plan, const void *a,
 void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                        int64_t begin, int64_t end) {
   PairTileScratch scratch;
-  const auto *bias = static_cast<const float *>(arguments[2]);
   const int64_t groups = (plan.k + kLineTerms - 1) / kLineTerms;
   int64_t tile = begin;
   while (tile < end) {
@@ -231,26 +231,18 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                         part.column, part.columns, scratch);
     const auto write = [&](float *sums, int64_t stride, int64_t row,
                            int64_t rows, int64_t first, int64_t columns) {
-      const int64_t at = part.at + row * plan.n + first;
-      const float *own = bias ? bias + part.column + first : nullptr;
-      auto put = [&]<typename Element>(auto &&function, Element *c) {
-        const auto *residual = static_cast<const Element *>(arguments[3]);
-        function(sums, stride, own, residual ? residual + at : nullptr, c + at,
-                 plan.n, rows, columns, plan.epilogue);
-      };
-      if (plan.isShortC)
-        put(writeShort, static_cast<uint16_t *>(arguments[4]));
-      else
-        put(writeSums, static_cast<float *>(arguments[4]));
+      writeMatrix(plan, arguments, sums, stride, part.column + first,
+                  part.at + row * plan.n + first, rows, columns);
     };
+    const int64_t first =
+        batchOffset(plan, plan.aSteps, part.batch) + part.row * plan.lda;
     if (plan.readsRows &&
-        part.batch * plan.m + part.row + PairTileBlock::linesRead(part.rows) <=
-            plan.batch * plan.m)
-      block.run(MatrixRowLines(static_cast<const uint16_t *>(arguments[0]) +
-                                   batchOffset(plan, plan.aSteps, part.batch) +
-                                   part.row * plan.lda,
-                               plan.lda, part.rows, plan.k),
-                write);
+        first + PairTileBlock::linesRead(part.rows) * plan.lda <=
+            plan.rowsInMemory * plan.lda)
+      block.run(
+          MatrixRowLines(static_cast<const uint16_t *>(arguments[0]) + first,
+                         plan.lda, part.rows, plan.k),
+          write);
     else if (plan.isRoundedBefore)
       block.run(RoundedLines{{part.rows, groups, 1, &kNoShift, plan.rowBlock},
                              static_cast<const uint16_t *>(arguments[0]) +
@@ -342,6 +334,11 @@ public:
                const ConvRun &part, PairTileScratch &scratch)
       : plan(plan), arguments(arguments), part(part), scratch(scratch) {}
 
+  /// Output channels of a group, with their padding where y is plain.
+  static int64_t widthOf(const BlockedPlan &plan) {
+    return (plan.outChannels + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
+  }
+
   void runPlain();
   template <typename Source> void run();
 
@@ -350,7 +347,7 @@ private:
     return {static_cast<const uint32_t *>(arguments[1]) +
                 part.group * plan.outChannels * (terms / 2),
             terms,
-            plan.outChannels,
+            widthOf(plan),
             part.column,
             part.columns,
             scratch};
@@ -373,14 +370,25 @@ inline void PairTileConv::write(float *sums, int64_t stride, int64_t pixel,
     bias += part.group * plan.outChannels;
   const int64_t size = part.outer * plan.outChannels * plan.outPlane;
   const int64_t column = part.column + first;
-  if (plan.isShortY) {
-    const auto *residual = static_cast<const uint16_t *>(arguments[3]);
-    const int64_t at = size + column * plan.outPlane + pixel * kLineTerms;
-    return writeShort(sums, stride, bias ? bias + column : nullptr,
-                      residual ? residual + at : nullptr,
-                      static_cast<uint16_t *>(arguments[4]) + at, kLineTerms,
-                      count, columns, plan.epilogue);
+  if (plan.isPlainY) {
+    const auto *residual = static_cast<const float *>(arguments[3]);
+    alignas(64) float panels[2 * kTile * kPanelColumns];
+    for (int64_t j = 0; j < columns; j += kChannelBlock)
+      for (int64_t i = 0; i < count; ++i)
+        __builtin_memcpy(
+            panels + (j / kChannelBlock * count + i) * kChannelBlock,
+            sums + i * stride + j, kChannelBlock * sizeof(float));
+    return PlainPixels{plan,
+                       bias,
+                       residual ? residual + size : nullptr,
+                       static_cast<float *>(arguments[4]) + size,
+                       pixel,
+                       pixel + count}
+        .write(panels, column / kChannelBlock, columns / kChannelBlock);
   }
+  if (plan.isShortY || plan.isShortResidual)
+    return writePixels(plan, arguments, sums, stride, bias, size, column,
+                       columns, pixel, count);
   const auto *residual = static_cast<const float *>(arguments[3]);
   const int64_t panel = column / kChannelBlock;
   PixelBlock{plan,
@@ -444,7 +452,8 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
   PairTileScratch scratch;
   int64_t tile = begin;
   while (tile < end) {
-    const ConvRun part(plan, plan.outChannels, tile, end, kSplitColumns);
+    const ConvRun part(plan, PairTileConv::widthOf(plan), tile, end,
+                       kSplitColumns);
     PairTileConv conv(plan, arguments, part, scratch);
     if (plan.isPlainX)
       conv.runPlain();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of bfloat16 of sums of floats. See Vector.h for who may include it.
+// Results of sums of floats, of which some are bfloat16. See Vector.h for who may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
 #define DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
@@ -55,41 +55,133 @@ inline void writeTwoShort(const float *sums, int64_t sumStride,
   }
 }
 
-/// c = act(sums + bias + residual), rounded, `columns` of each row; bias and
-/// residual are null where absent. Sums may be overwritten.
-inline void writeShort(float *sums, int64_t sumStride, const float *bias,
-                       const uint16_t *residual, uint16_t *c, int64_t stride,
-                       int64_t rows, int64_t columns,
-                       const Epilogue &epilogue) {
+/// Where rows of elements begin, or nowhere, and how far they are apart.
+template <typename Element> struct Rows {
+  Element *first;
+  int64_t stride;
+
+  Element *at(int64_t row, int64_t column) const {
+    return first + row * stride + column;
+  }
+};
+
+[[gnu::always_inline]] inline Vec loadElements(const float *source,
+                                               int64_t count) {
+  return loadFirst(source, count);
+}
+[[gnu::always_inline]] inline Vec loadElements(const uint16_t *source,
+                                               int64_t count) {
+  return loadFirstShort(source, count);
+}
+
+/// c = act(sums + bias + residual), rounded where c is bfloat16, `columns` of
+/// each row; bias and residual are null where absent. Sums may be overwritten.
+template <typename Residual, typename Result>
+inline void writeResults(float *sums, int64_t sumStride, const float *bias,
+                         Rows<const Residual> residual, Rows<Result> c,
+                         int64_t rows, int64_t columns,
+                         const Epilogue &epilogue) {
+  constexpr bool isShort = sizeof(Result) == sizeof(uint16_t);
   const bool isActivatedLast =
       epilogue.activation != Activation::None && !isClamp(epilogue);
   const Bounds bounds(epilogue);
   int64_t j = 0;
-  if (!isActivatedLast) {
-    const auto write = residual ? writeTwoShort<true> : writeTwoShort<false>;
-    for (; j + 2 * kLanes <= columns; j += 2 * kLanes)
-      write(sums + j, sumStride, bias ? bias + j : nullptr,
-            residual ? residual + j : nullptr, c + j, stride, rows, bounds);
-  }
+  if constexpr (isShort)
+    if (!isActivatedLast) {
+      const auto write =
+          residual.first ? writeTwoShort<true> : writeTwoShort<false>;
+      for (; j + 2 * kLanes <= columns; j += 2 * kLanes)
+        write(sums + j, sumStride, bias ? bias + j : nullptr,
+              residual.first ? residual.first + j : nullptr, c.first + j,
+              c.stride, rows, bounds);
+    }
   for (; j < columns; j += kLanes)
     for (int64_t row = 0; row < rows; ++row) {
       float *sum = sums + row * sumStride + j;
-      const int64_t count = columns - j, at = row * stride + j;
+      const int64_t count = columns - j;
       Vec value = load(sum);
       if (bias)
         value += loadFirst(bias + j, count);
-      if (residual)
-        value += loadFirstShort(residual + at, count);
+      if (residual.first)
+        value += loadElements(residual.at(row, j), count);
       if (isActivatedLast)
         storeFirst(sum, value, count);
+      else if constexpr (isShort)
+        storeFirstShort(c.at(row, j), bounds.of(value), count);
       else
-        storeFirstShort(c + at, bounds.of(value), count);
+        storeFirst(c.at(row, j), bounds.of(value), count);
     }
   if (!isActivatedLast)
     return;
   activateRest(sums, sumStride, rows, columns, epilogue);
   for (int64_t row = 0; row < rows; ++row)
-    roundTerms(sums + row * sumStride, columns, c + row * stride);
+    if constexpr (isShort)
+      roundTerms(sums + row * sumStride, columns, c.at(row, 0));
+    else
+      __builtin_memcpy(c.at(row, 0), sums + row * sumStride,
+                       columns * sizeof(float));
+}
+
+/// Calls function(residual, c) with arguments 3 and 4 as what they hold.
+template <typename Function>
+inline void forResults(bool isShortResidual, bool isShortResult,
+                       void *const *arguments, Function &&function) {
+  const auto *floats = static_cast<const float *>(arguments[3]);
+  const auto *shorts = static_cast<const uint16_t *>(arguments[3]);
+  if (isShortResult)
+    function(shorts, static_cast<uint16_t *>(arguments[4]));
+  else if (isShortResidual)
+    function(shorts, static_cast<float *>(arguments[4]));
+  else
+    function(floats, static_cast<float *>(arguments[4]));
+}
+
+/// Results of a matrix, whose first one is element `at` of c.
+inline void writeMatrix(const MatmulPlan &plan, void *const *arguments,
+                        float *sums, int64_t sumStride, int64_t column,
+                        int64_t at, int64_t rows, int64_t columns) {
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  forResults(plan.isShortResidual, plan.isShortC, arguments,
+             [&]<typename Residual, typename Result>(const Residual *residual,
+                                                     Result *c) {
+               writeResults<Residual, Result>(
+                   sums, sumStride, bias ? bias + column : nullptr,
+                   {residual ? residual + at : nullptr, plan.n},
+                   {c + at, plan.n}, rows, columns, plan.epilogue);
+             });
+}
+
+/// Results of some pixels, in blocks of channels: at most 32 of them, from
+/// `channel` of a group on, which do not lie in two blocks of bfloat16. `image`:
+/// elements in front of the image and group.
+inline void writePixels(const BlockedPlan &plan, void *const *arguments,
+                        float *sums, int64_t sumStride, const float *bias,
+                        int64_t image, int64_t channel, int64_t channels,
+                        int64_t pixel, int64_t count) {
+  constexpr int64_t shortBlock = 2 * kChannelBlock;
+  forResults(
+      plan.isShortResidual, plan.isShortY, arguments,
+      [&]<typename Residual, typename Result>(const Residual *residual,
+                                              Result *y) {
+        auto rowsOf = [&]<typename Element>(Element *elements,
+                                            int64_t first) -> Rows<Element> {
+          const int64_t block = sizeof(Element) == sizeof(uint16_t)
+                                    ? shortBlock
+                                    : kChannelBlock;
+          if (!elements)
+            return {nullptr, block};
+          return {elements + image + first / block * block * plan.outPlane +
+                      pixel * block + first % block,
+                  block};
+        };
+        const int64_t step =
+            sizeof(Result) == sizeof(uint16_t) ? shortBlock : kChannelBlock;
+        for (int64_t j = 0; j < channels; j += step)
+          writeResults<Residual, Result>(
+              sums + j, sumStride, bias ? bias + channel + j : nullptr,
+              rowsOf(residual, channel + j), rowsOf(y, channel + j), count,
+              least(step, channels - j), plan.epilogue);
+      });
 }
 
 } // namespace

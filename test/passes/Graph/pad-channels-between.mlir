@@ -11,30 +11,39 @@ func.func @residual(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32> {
   // CHECK: %[[A:.*]] = graph.conv %arg0, %{{.*}}, %{{.*}} : (tensor<1x16x4x4xf32>, tensor<32x16x1x1xf32>, tensor<32xf32>) -> tensor<1x32x4x4xf32>
   // CHECK: %[[B:.*]] = graph.conv %[[A]], %{{.*}} {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x4x4xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x4x4xf32>
   // CHECK: %[[C:.*]] = graph.add %[[A]], %[[B]] : tensor<1x32x4x4xf32>
-  // CHECK: graph.conv %[[C]], %{{.*}} : (tensor<1x32x4x4xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x4x4xf32>
+  // CHECK: %[[D:.*]] = graph.relu %[[C]] : tensor<1x32x4x4xf32>
+  // CHECK: %[[E:.*]] = graph.mul %[[D]], %{{.*}} : (tensor<1x32x4x4xf32>, tensor<f32>) -> tensor<1x32x4x4xf32>
+  // CHECK: graph.conv %[[E]], %{{.*}} : (tensor<1x32x4x4xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x4x4xf32>
   %0 = graph.conv %x, %u, %b : (tensor<1x16x4x4xf32>, tensor<24x16x1x1xf32>, tensor<24xf32>) -> tensor<1x24x4x4xf32>
   %1 = graph.conv %0, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x24x4x4xf32>, tensor<24x24x3x3xf32>) -> tensor<1x24x4x4xf32>
   %2 = graph.add %0, %1 : tensor<1x24x4x4xf32>
-  %3 = graph.conv %2, %w : (tensor<1x24x4x4xf32>, tensor<16x24x1x1xf32>) -> tensor<1x16x4x4xf32>
-  return %3 : tensor<1x16x4x4xf32>
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %3 = graph.relu %2 : tensor<1x24x4x4xf32>
+  %4 = graph.mul %3, %two : (tensor<1x24x4x4xf32>, tensor<f32>) -> tensor<1x24x4x4xf32>
+  %5 = graph.conv %4, %w : (tensor<1x24x4x4xf32>, tensor<16x24x1x1xf32>) -> tensor<1x16x4x4xf32>
+  return %5 : tensor<1x16x4x4xf32>
 }
 
 // -----
 
 // Results of the function, what something else reads, sums with such values,
-// groups, and few channels, of which zeros would be the most.
+// groups, few channels, of which zeros would be the most, and what zeros make
+// infinite.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: x32x4x4xf32
 // CHECK-NOT: x16x4x4xf32> {
 // CHECK: return
-func.func @others(%x: tensor<1x8x4x4xf32>, %r: tensor<1x24x4x4xf32>) -> (tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x24x4x4xf32>) {
+func.func @others(%x: tensor<1x8x4x4xf32>, %r: tensor<1x24x4x4xf32>) -> (tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>) {
   %u = graph.constant dense<1.0> : tensor<24x8x1x1xf32>
   %v = graph.constant dense<1.0> : tensor<24x24x1x1xf32>
   %g = graph.constant dense<1.0> : tensor<24x12x1x1xf32>
   %w = graph.constant dense<1.0> : tensor<8x8x1x1xf32>
   %0 = graph.conv %x, %u : (tensor<1x8x4x4xf32>, tensor<24x8x1x1xf32>) -> tensor<1x24x4x4xf32>
   %1 = graph.conv %0, %v : (tensor<1x24x4x4xf32>, tensor<24x24x1x1xf32>) -> tensor<1x24x4x4xf32>
-  %2 = graph.relu %0 : tensor<1x24x4x4xf32>
+  %2 = graph.softmax %0 : tensor<1x24x4x4xf32>
+  %10 = graph.conv %x, %u : (tensor<1x8x4x4xf32>, tensor<24x8x1x1xf32>) -> tensor<1x24x4x4xf32>
+  %11 = graph.log %10 : tensor<1x24x4x4xf32>
+  %12 = graph.conv %11, %v : (tensor<1x24x4x4xf32>, tensor<24x24x1x1xf32>) -> tensor<1x24x4x4xf32>
   %3 = graph.conv %x, %u : (tensor<1x8x4x4xf32>, tensor<24x8x1x1xf32>) -> tensor<1x24x4x4xf32>
   %4 = graph.add %3, %r : tensor<1x24x4x4xf32>
   %5 = graph.conv %4, %v : (tensor<1x24x4x4xf32>, tensor<24x24x1x1xf32>) -> tensor<1x24x4x4xf32>
@@ -42,5 +51,5 @@ func.func @others(%x: tensor<1x8x4x4xf32>, %r: tensor<1x24x4x4xf32>) -> (tensor<
   %7 = graph.conv %6, %w : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
   %8 = graph.conv %x, %u : (tensor<1x8x4x4xf32>, tensor<24x8x1x1xf32>) -> tensor<1x24x4x4xf32>
   %9 = graph.conv %8, %g {group = 2 : i64} : (tensor<1x24x4x4xf32>, tensor<24x12x1x1xf32>) -> tensor<1x24x4x4xf32>
-  return %1, %2, %5, %7, %9 : tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x24x4x4xf32>
+  return %1, %2, %5, %7, %9, %12 : tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>
 }

@@ -97,9 +97,9 @@ def NarrowValuesPass
     Ensures: a value of f32 that such a call rounds is one of bfloat16 where all
     that make and read it know that: entries of libraries that say so,
     generated kernels, which convert what they read and write, and views. So are
-    values that a kernel wants of one type with it, as a residual. Images in
-    blocks of 16 channels between such entries are in blocks of 32, the terms
-    that a tile reads at a time. Inputs and results of functions stay as they
+    values that are only added to such, as residuals are, or taken into their
+    windows, as by pooling. Images in blocks of 16 channels between such entries
+    are in blocks of 32, the terms that a tile reads at a time. Inputs and results of functions stay as they
     are. A kernel that is called with several types is one for each.
     Cost: linear in the calls, times the values that some call does not know.
 

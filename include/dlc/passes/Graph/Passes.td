@@ -269,9 +269,10 @@ def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
     are to be folded: more is multiplied, and read in whole blocks
     (`graph-alter-layout`), which takes far less than element by element.
     With `between` a value of f32 that only convolutions with constant weights,
-    and sums of such values, make and read has channels of zeros up to a multiple
-    of `block`, if these are at most a third more: all of its convolutions then
-    work on whole blocks. Their weights have zeros there, to be folded.
+    and elementwise operations on such values alone, make and read has further
+    channels up to a multiple of `block`, if these are at most a third more: all
+    of its convolutions then work on whole blocks. Their weights have zeros
+    there, to be folded.
     Cost: linear.
 
     ```mlir

@@ -103,11 +103,12 @@ struct LibraryEntry {
   /// What results may differ by from exact ones, relative to the largest value,
   /// and those of the other algorithms; 0 where nothing is said.
   float bound = 0, algorithmBound = 0;
-  /// The same where floats are rounded (kBf16Parts 1), relative to the sum of
-  /// the products' magnitudes; 0 where that attribute is not known.
-  float roundedBound = 0;
-  /// Operands, the first ones, that are rounded then and may be of bfloat16.
+  /// Operands, the first ones, that kBf16Parts 1 has rounded, which may be of
+  /// bfloat16 where isSupported() says so; 0 where that is not known.
   size_t roundedOperands = 0;
+  /// What results may differ by then, relative to the sum of the products'
+  /// magnitudes; 0 where nothing is said.
+  float roundedBound = 0;
   /// Whether only times say that rounding such a call's floats pays. Null where
   /// it always does.
   bool (*roundsByTime)(const KernelCall &call) = nullptr;

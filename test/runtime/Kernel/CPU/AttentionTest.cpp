@@ -273,8 +273,8 @@ Call withShorts(const Call &call) {
 
 /// Weights are off by 2^-9 of themselves at most, and their sum is one.
 void expectRoundedChain(const AttentionCase &c, const Call &call) {
-  constexpr int64_t fewestRows = 16;
-  if (c.m < fewestRows)
+  constexpr int64_t fewestRows = 16, fewestElements = 32;
+  if (c.m < fewestRows || c.k < fewestElements || c.p < fewestElements)
     return;
   Call rounded = call;
   roundOperands(rounded);
@@ -490,6 +490,68 @@ TEST(AttentionTest, RefusesOtherCalls) {
             "expected keys and values of at most 512 elements, got 513 and 4");
 }
 
+/// As the others, of elements enough.
+TEST(AttentionTest, RoundedMasksAndOrders) {
+  for (int64_t form : {0, 1, 2})
+    for (Shape shape : {Shape{2, 3, 17, 37}, Shape{37}, Shape{17, 1}, Shape{}}) {
+      AttentionCase c{{2, 3}, {2, 3}, 17, 37, 40, 33, {{form, shape}}};
+      c.scale = 0.25;
+      c.fill = -1e9;
+      expectChain(c);
+    }
+  for (auto [m, n, offset] : {std::tuple{40, 40, 0},
+                              {200, 600, 400},
+                              {50, 9, 0},
+                              {20, 20, -7},
+                              {20, 20, -20}}) {
+    AttentionCase c{{2}, {2}, m, n, 32, 64, {{3, {}}}};
+    c.causalOffset = offset;
+    for (double fill : {double(-kInfinity), -3.4028234663852886e38, -3.0}) {
+      c.fill = fill;
+      expectChain(c);
+    }
+  }
+  AttentionCase c{{2, 3}, {2, 3}, 19, 37, 36, 44};
+  c.qOrder = c.vOrder = c.yOrder = {0, 2, 1, 3};
+  c.kOrder = {0, 2, 3, 1};
+  expectChain(c);
+  c.kOrder = {0, 1, 3, 2};
+  c.vOrder = {0, 1, 3, 2};
+  c.qOrder = {0, 1, 3, 2};
+  expectChain(c);
+  expectChain({{2, 6}, {2, 2}, 19, 21, 36, 48});
+  expectChain({{1}, {1}, 33, 3000, 64, 64});
+  expectChain({{1}, {1}, 17, 700, 512, 512});
+}
+
+TEST(AttentionTest, RoundedNotFinite) {
+  const float specials[] = {kInfinity, -kInfinity, std::nanf("")};
+  for (bool isCausal : {false, true})
+    for (size_t input = 0; input < 4; ++input)
+      for (float special : specials)
+        for (int64_t place : {0, 5, 130, 399}) {
+          AttentionCase c{{1}, {1}, 20, 400, 32, 32, {{0, {400}}}};
+          if (isCausal)
+            c.masks.push_back({3, {}});
+          c.causalOffset = 120;
+          Call call = makeCall(c);
+          GuardedBuffer &values = call.values[input];
+          values.data()[place % values.size()] = special;
+          expectRoundedChain(c, call);
+        }
+  AttentionCase hidden{{1}, {1}, 19, 500, 64, 64, {{0, {19, 500}}}};
+  Call call = makeCall(hidden);
+  for (int64_t row : {1, 4, 18})
+    for (int64_t key = 0; key < (row == 4 ? 500 : 450); ++key)
+      call.values[3].data()[row * 500 + key] = -kInfinity;
+  expectRoundedChain(hidden, call);
+  AttentionCase large{{1}, {1}, 17, 500, 32, 32};
+  call = makeCall(large);
+  for (int64_t i = 0; i < call.values[2].size(); ++i)
+    call.values[2].data()[i] = 3e38f;
+  expectRoundedChain(large, call);
+}
+
 /// Weights of zero and one: every value comes through as it is rounded.
 TEST(AttentionTest, RoundedPicksValues) {
   const AttentionCase c{{2}, {2}, 45, 45, 64, 50};
@@ -520,11 +582,19 @@ TEST(AttentionTest, RoundedPicksValues) {
     }
 }
 
-TEST(AttentionTest, RoundedRefusesFewRows) {
-  Call call = makeCall({{2}, {2}, 15, 45, 64, 50});
-  call.attributes.set("bf16_parts", int64_t{1});
-  EXPECT_EQ(whyNot(call), "expected at least 16 rows of queries where "
-                          "'bf16_parts' is 1, got 15");
+TEST(AttentionTest, RoundedRefusesLittle) {
+  Call call;
+  for (const AttentionCase &c : {AttentionCase{{2}, {2}, 15, 45, 64, 50},
+                                 AttentionCase{{2}, {2}, 16, 45, 31, 50},
+                                 AttentionCase{{2}, {2}, 16, 45, 64, 31}}) {
+    call = makeCall(c);
+    call.attributes.set("bf16_parts", int64_t{1});
+    EXPECT_EQ(whyNot(call),
+              "expected at least 16 rows, and keys and values of at least 32 "
+              "elements, where 'bf16_parts' is 1, got " +
+                  std::to_string(c.m) + ", " + std::to_string(c.k) + " and " +
+                  std::to_string(c.p));
+  }
   call = makeCall({{2}, {2}, 16, 45, 64, 50});
   call.attributes.set("bf16_parts", int64_t{1});
   EXPECT_EQ(whyNot(call), "");

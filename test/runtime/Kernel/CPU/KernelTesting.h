@@ -13,10 +13,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace dlc::rt::cpu::testing {
 
@@ -68,20 +72,47 @@ private:
   uint64_t state;
 };
 
-/// Memory with a guard on both sides, of which the tensor starts one element
-/// past an aligned address: neither alignment nor slack may be relied on.
+/// Memory with a guard in front, and a page behind that nobody may touch: what
+/// is read there and left out again would not show in results. Its address is
+/// aligned as the size has it: neither alignment nor slack may be relied on.
 class GuardedBuffer {
 public:
-  explicit GuardedBuffer(int64_t count)
-      : count(count), memory(count + 2 * kGuard, guardValue()) {}
-  float *data() { return memory.data() + kGuard; }
+  explicit GuardedBuffer(int64_t count) : count(count) {
+    const auto bytes = static_cast<size_t>(count + kGuard) * sizeof(float);
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped = (bytes + page - 1) / page * page + page;
+    void *map = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+      std::abort();
+    memory = static_cast<char *>(map);
+    if (mprotect(memory + mapped - page, page, PROT_NONE) != 0)
+      std::abort();
+    begin = reinterpret_cast<float *>(memory + mapped - page) - count;
+    std::fill_n(begin - kGuard, kGuard, guardValue());
+    std::fill_n(begin, count, guardValue());
+  }
+  GuardedBuffer(const GuardedBuffer &other) : GuardedBuffer(other.count) {
+    std::copy_n(other.begin, count, begin);
+  }
+  GuardedBuffer(GuardedBuffer &&other) { swap(other); }
+  GuardedBuffer &operator=(GuardedBuffer other) {
+    swap(other);
+    return *this;
+  }
+  ~GuardedBuffer() {
+    if (memory)
+      munmap(memory, mapped);
+  }
+
+  float *data() { return begin; }
   void fill(Random &random) {
     for (int64_t i = 0; i < count; ++i)
       data()[i] = random.next();
   }
   bool guardsIntact() const {
-    for (int64_t i = 0; i < kGuard; ++i)
-      if (!isGuard(memory[i]) || !isGuard(memory[kGuard + count + i]))
+    for (int64_t i = 1; i <= kGuard; ++i)
+      if (!isGuard(begin[-i]))
         return false;
     return true;
   }
@@ -95,8 +126,17 @@ private:
     float guard = guardValue();
     return std::memcmp(&value, &guard, sizeof(float)) == 0;
   }
-  int64_t count;
-  std::vector<float> memory;
+  void swap(GuardedBuffer &other) {
+    std::swap(count, other.count);
+    std::swap(mapped, other.mapped);
+    std::swap(memory, other.memory);
+    std::swap(begin, other.begin);
+  }
+
+  int64_t count = 0;
+  size_t mapped = 0;
+  char *memory = nullptr;
+  float *begin = nullptr;
 };
 
 inline double activate(double x, const Attributes &attributes) {

@@ -536,11 +536,20 @@ TEST(RoundedTest, ConvRefusesOtherForms) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which tensors are of bfloat16: the latter with the residual.
+/// Which tensors are of bfloat16.
 struct Shorts {
-  bool x, y;
+  bool x, residual, y;
 };
-constexpr Shorts kShorts[] = {{true, false}, {false, true}, {true, true}};
+constexpr Shorts kShorts[] = {{true, false, false},
+                              {false, true, true},
+                              {true, true, true},
+                              {true, true, false}};
+
+std::string textOf(Shorts shorts) {
+  return std::string(shorts.x ? " short x" : "") +
+         (shorts.residual ? " short residual" : "") +
+         (shorts.y ? " short y" : "");
+}
 
 void roundOperand(Call &call, size_t operand) {
   for (int64_t i = 0; i < call.values[operand].size(); ++i)
@@ -602,10 +611,11 @@ void expectRoundedWithWorkspace(Call &call, PrepareFunction prepare,
 
 void checkShort(const MatmulCase &c) {
   for (Shorts shorts : kShorts) {
+    shorts.residual &= c.residual;
     Call call = makeCall(c);
     if (shorts.x)
       roundOperand(call, 0);
-    if (shorts.y && c.residual)
+    if (shorts.residual)
       roundOperand(call, 3);
     Call exact = call;
     roundOperands(exact);
@@ -613,13 +623,12 @@ void checkShort(const MatmulCase &c) {
     packB(call);
     if (shorts.x)
       setShort(call, 0, valuesOf(call, 0), call.inputs[0]);
-    if (shorts.y && c.residual)
+    if (shorts.residual)
       setShort(call, 3, valuesOf(call, 3), call.inputs[3]);
     if (shorts.y)
       call.output.type = DLC_BF16;
     expectRoundedWithWorkspace(call, prepareMatmul, "cpu.matmul", expected,
-                               textOf(c) + (shorts.x ? " short a" : "") +
-                                   (shorts.y ? " short c" : ""));
+                               textOf(c) + textOf(shorts));
   }
 }
 
@@ -637,13 +646,14 @@ void setImage(Call &call, size_t operand, bool isShort) {
 
 void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
   for (Shorts shorts : kShorts) {
+    shorts.residual &= c.residual;
     if ((shorts.x && blocks == Blocks::Output) ||
-        (shorts.y && blocks == Blocks::Input))
+        ((shorts.y || shorts.residual) && blocks == Blocks::Input))
       continue;
     Call call = makeCall(c);
     if (shorts.x)
       roundOperand(call, 0);
-    if (shorts.y && c.residual)
+    if (shorts.residual)
       roundOperand(call, 3);
     Call exact = call;
     roundOperands(exact);
@@ -653,7 +663,7 @@ void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
     if (blocks != Blocks::Input) {
       expected = blocked(expected.data(), call.output, shorts.y ? 32 : 16);
       if (c.residual)
-        setImage(call, 3, shorts.y);
+        setImage(call, 3, shorts.residual);
       call.output = blockedType(call.output, shorts.y ? 32 : 16);
       call.attributes.set("channel_block", int64_t{16});
     }
@@ -663,8 +673,7 @@ void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
     call.attributes.set("bf16_parts", int64_t{1});
     packW(call);
     expectRoundedWithWorkspace(call, prepareConv, "cpu.conv", expected,
-                               textOf(c, true) + (shorts.x ? " short x" : "") +
-                                   (shorts.y ? " short y" : ""));
+                               textOf(c, true) + textOf(shorts));
   }
 }
 } // namespace
@@ -682,6 +691,17 @@ TEST(ShortTest, MatmulOfManyTiles) {
       checkShort(roundedCase(m, 330, k));
   checkShort(roundedCase(50, 16, 5000));
   checkShort(roundedCase(117, 600, 801));
+}
+
+/// One matrix for several, of rows that tiles read where they are.
+TEST(ShortTest, MatmulOfOneMatrixForAll) {
+  for (int64_t m : {16, 17, 33})
+    for (const Shape &a : {Shape{}, Shape{2, 1}, Shape{1, 3}, Shape{2, 3}}) {
+      MatmulCase c = roundedCase(m, 32, 64);
+      c.aBatch = a;
+      c.bBatch = {2, 3};
+      checkShort(c);
+    }
 }
 
 TEST(ShortTest, MatmulOfEveryForm) {
@@ -734,6 +754,16 @@ TEST(ShortTest, ConvOfManyTerms) {
               true,
               "relu"});
   checkShort({1, 32, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+}
+
+/// Blocks of their panels are computed for all images, one after the other.
+TEST(ShortTest, ConvOfManyWeightsAndImages) {
+  const ConvCase point = {3, 1024, {7, 7}, 800, {1, 1}, {}, {}, {}, 1, true};
+  const ConvCase window = {2, 256, {5, 5}, 512, {3, 3}, {}, {1, 1, 1, 1}};
+  for (const ConvCase &c : {point, window}) {
+    checkShort(c);
+    checkConv(c);
+  }
 }
 
 TEST(ShortTest, ConvOfEveryWindow) {
@@ -821,8 +851,6 @@ TEST(ShortTest, RefusesOtherForms) {
   };
   refuse(matmul, changed([](Call &call) { call.output.type = DLC_BF16; }),
          "expected a residual of the output's type 3x5xbf16, got 3x5xf32");
-  refuse(matmul, changed([](Call &call) { call.inputs[3].type = DLC_BF16; }),
-         "expected a residual of the output's type 3x5xf32, got 3x5xbf16");
   refuse(matmul, changed([](Call &call) { call.inputs[1].type = DLC_BF16; }),
          "expected input 1 to be f32, got 7x5xbf16");
   refuse(matmul, changed([](Call &call) {

@@ -19,13 +19,16 @@
 //               in f32: where the machine multiplies these faster. What is not
 //               finite, too large or too small for it gives what f32 gives.
 //               1: a and b are rounded to the nearest bfloat16, of two the even
-//               one, and their products summed in f32. What is beyond the
-//               largest bfloat16 (3.39e38) becomes infinite, denormals become
-//               zeros; sums that are denormal may. b is packed, as pairs of
-//               terms [N/64][ceil(K/2)][64], which are stored as floats; a is
-//               not transposed. Of one matrix of 16 to 1024 rows, with 256
-//               columns and 2^15 elements of a at least, rounded rows may have
-//               a workspace, the second output; older artifacts have none.
+//               one, and their products summed in f32. What is nearer to 2^128
+//               than to the largest bfloat16 becomes infinite, denormals become
+//               zeros; sums that are denormal may. a may be bf16, and so may c
+//               with the residual: sums are rounded once more then. b is
+//               packed, as pairs of terms [N/64][ceil(K/2)][64], which are
+//               stored as floats; a is not transposed. Of one matrix of 16 to
+//               1024 rows, with 256 columns and 2^15 elements of a at least,
+//               rounded rows may have a workspace, the second output, but where
+//               they are bf16 and K is a multiple of 32; older artifacts have
+//               none.
 //               default 0: f32 alone
 // cpu.integer_matmul    inputs (a, b, a_zero_point, b_zero_point, multiplier?,
 //   offset?, c_zero_point?), output c
@@ -106,6 +109,10 @@
 //                       dilation, in steps of at most 8, packed_w 2: pairs
 //                       [OC/64][lines][16][64] of rows of taps, C*KH of them,
 //                       each padded with zeros to 4, 8, 16 or 32 terms
+//                       x may be bf16, with packed_w 2, and y, with the
+//                       residual, in blocks of 32 channels of one group in
+//                       place of 16, [N, C/32, H, W, 32]; channel_block is 16
+//                       all the same
 //   bias [OC], residual as y.
 // cpu.depthwise_chain    inputs (x, w0?, bias0?, w1, bias1?, w2?, bias2?,
 //   residual?), output y, then a workspace
@@ -142,6 +149,12 @@
 //                       N] with the matrices of q
 //   fill                default minus infinity
 //   causal_offset       default 0
+//   bf16_parts          1: q, k, v, which may be bf16, and the weights of rows
+//                       are rounded as operands of cpu.matmul, weights after
+//                       they sum to one over the keys so far, of which each
+//                       instruction set takes as many as it has memory for;
+//                       scores are scaled by both scales at once. M is at least
+//                       16, K and P are at least 32. default 0: f32
 //   Scores that are not finite give what the chain of operations gives: NaN
 //   where a row has one, or plus infinity, or minus infinity alone. Weights
 //   below e^-87 of the greatest one of their row are zero.
