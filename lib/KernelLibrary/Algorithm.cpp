@@ -92,7 +92,7 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
   if (count == 1)
     return;
   size_t best = 0;
-  std::string note = times.isMeasured     ? ", measured:"
+  std::string note = times.isMeasured      ? ", measured:"
                      : times.isPartlyKnown ? ", measured in part:"
                                            : ", modelled:";
   for (size_t i = 0; i < count; ++i) {

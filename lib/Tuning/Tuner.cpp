@@ -182,8 +182,8 @@ dlc::tuning::measure(std::span<const Call> calls,
     if (all[i].status.isOk())
       all[i].best = all[i].launch.run();
   }
-  for (bool hasTime = true; hasTime && !std::ranges::all_of(
-                                           all, &Measurement::isDone);)
+  for (bool hasTime = true;
+       hasTime && !std::ranges::all_of(all, &Measurement::isDone);)
     for (Measurement &own : all) {
       hasTime = Clock::now() - begin <= most;
       if (!hasTime)

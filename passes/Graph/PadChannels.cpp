@@ -74,7 +74,8 @@ static bool hasConstantWeights(ConvOp conv) {
 }
 
 /// Whether each element of the result is one of all operands', but for numbers,
-/// and finite where these are zeros: what weights of zeros then make nothing of.
+/// and finite where these are zeros: what weights of zeros then make nothing
+/// of.
 static bool isElementwise(Operation *op) {
   if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1)
     return false;
@@ -85,10 +86,10 @@ static bool isElementwise(Operation *op) {
     const bool isNumber = number && number.getNumElements() == 1;
     if (!isNumber && operand.getType() != type)
       return false;
-    zeros.push_back(isNumber
-                        ? number
-                        : cast<ElementsAttr>(Builder(type.getContext())
-                                                 .getZeroAttr(type)));
+    zeros.push_back(
+        isNumber
+            ? number
+            : cast<ElementsAttr>(Builder(type.getContext()).getZeroAttr(type)));
   }
   SmallVector<ElementsAttr> results = evaluateSplat(op, zeros);
   return !results.empty() && areFiniteFloats(results.front());

@@ -122,7 +122,8 @@ TEST_F(TuningTest, ModelsWhereTimesAreMissing) {
 }
 
 // What nobody measured is as slow as the slowest beside it: blocks remain where
-// only what goes from blocks to plain tensors, which the model likes, has no time.
+// only what goes from blocks to plain tensors, which the model likes, has no
+// time.
 TEST_F(TuningTest, PrefersNothingForNotBeingMeasured) {
   (void)compile(kLong);
   setTimes([](const std::string &call) {

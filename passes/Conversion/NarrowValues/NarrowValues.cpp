@@ -395,8 +395,8 @@ static void narrowFunction(kernel::FuncOp kernel, FunctionType type) {
     if (before == now)
       continue;
     argument.setType(now);
-    Value floats = castTo(
-        builder, argument, cast<RankedTensorType>(before).clone(shapeOf(now)));
+    Value floats = castTo(builder, argument,
+                          cast<RankedTensorType>(before).clone(shapeOf(now)));
     argument.replaceAllUsesExcept(floats, floats.getDefiningOp());
   }
   Operation *end = body.getTerminator();

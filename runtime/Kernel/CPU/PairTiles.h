@@ -375,9 +375,9 @@ inline void PairTileConv::write(float *sums, int64_t stride, int64_t pixel,
     alignas(64) float panels[2 * kTile * kPanelColumns];
     for (int64_t j = 0; j < columns; j += kChannelBlock)
       for (int64_t i = 0; i < count; ++i)
-        __builtin_memcpy(
-            panels + (j / kChannelBlock * count + i) * kChannelBlock,
-            sums + i * stride + j, kChannelBlock * sizeof(float));
+        __builtin_memcpy(panels +
+                             (j / kChannelBlock * count + i) * kChannelBlock,
+                         sums + i * stride + j, kChannelBlock * sizeof(float));
     return PlainPixels{plan,
                        bias,
                        residual ? residual + size : nullptr,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of sums of floats, of which some are bfloat16. See Vector.h for who may include it.
+// Results of sums of floats, of which some are bfloat16. See Vector.h for who
+// may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
 #define DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
@@ -152,8 +153,8 @@ inline void writeMatrix(const MatmulPlan &plan, void *const *arguments,
 }
 
 /// Results of some pixels, in blocks of channels: at most 32 of them, from
-/// `channel` of a group on, which do not lie in two blocks of bfloat16. `image`:
-/// elements in front of the image and group.
+/// `channel` of a group on, which do not lie in two blocks of bfloat16.
+/// `image`: elements in front of the image and group.
 inline void writePixels(const BlockedPlan &plan, void *const *arguments,
                         float *sums, int64_t sumStride, const float *bias,
                         int64_t image, int64_t channel, int64_t channels,
@@ -165,9 +166,8 @@ inline void writePixels(const BlockedPlan &plan, void *const *arguments,
                                               Result *y) {
         auto rowsOf = [&]<typename Element>(Element *elements,
                                             int64_t first) -> Rows<Element> {
-          const int64_t block = sizeof(Element) == sizeof(uint16_t)
-                                    ? shortBlock
-                                    : kChannelBlock;
+          const int64_t block =
+              sizeof(Element) == sizeof(uint16_t) ? shortBlock : kChannelBlock;
           if (!elements)
             return {nullptr, block};
           return {elements + image + first / block * block * plan.outPlane +

@@ -493,7 +493,8 @@ TEST(AttentionTest, RefusesOtherCalls) {
 /// As the others, of elements enough.
 TEST(AttentionTest, RoundedMasksAndOrders) {
   for (int64_t form : {0, 1, 2})
-    for (Shape shape : {Shape{2, 3, 17, 37}, Shape{37}, Shape{17, 1}, Shape{}}) {
+    for (Shape shape :
+         {Shape{2, 3, 17, 37}, Shape{37}, Shape{17, 1}, Shape{}}) {
       AttentionCase c{{2, 3}, {2, 3}, 17, 37, 40, 33, {{form, shape}}};
       c.scale = 0.25;
       c.fill = -1e9;

@@ -679,18 +679,19 @@ void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
 } // namespace
 
 TEST(ShortTest, MatmulOfEveryShape) {
-  for (int64_t m : {1, 3, 6, 7, 16, 17, 33, 49})
-    for (int64_t n : {1, 15, 16, 33, 64, 100, 130})
-      for (int64_t k : {1, 2, 31, 32, 33, 64, 99})
+  for (int64_t m : {1, 6, 7, 17, 33})
+    for (int64_t n : {1, 16, 33, 64, 130})
+      for (int64_t k : {1, 31, 32, 99})
         checkShort(roundedCase(m, n, k));
 }
 
 TEST(ShortTest, MatmulOfManyTiles) {
-  for (int64_t m : {5, 145, 401})
-    for (int64_t k : {511, 1024, 1100})
+  for (int64_t m : {5, 145})
+    for (int64_t k : {511, 1100})
       checkShort(roundedCase(m, 330, k));
+  checkShort(roundedCase(401, 70, 1024));
   checkShort(roundedCase(50, 16, 5000));
-  checkShort(roundedCase(117, 600, 801));
+  checkShort(roundedCase(17, 600, 801));
 }
 
 /// One matrix for several, of rows that tiles read where they are.
@@ -725,7 +726,7 @@ TEST(ShortTest, ConvOfEveryShape) {
   for (int64_t pixels : {1, 2, 5, 7, 13, 16, 49, 127, 128, 129, 300})
     for (int64_t outChannels : {32, 64, 96, 288})
       checkShort({2, 64, {1, pixels}, outChannels, {1, 1}});
-  for (int64_t width = 1; width < 20; ++width)
+  for (int64_t width : {1, 2, 5, 9, 16, 17})
     for (int64_t stride : {1, 2, 3})
       for (int64_t taps : {1, 3})
         checkShort({2,
@@ -739,7 +740,7 @@ TEST(ShortTest, ConvOfEveryShape) {
 
 TEST(ShortTest, ConvOfManyTerms) {
   checkShort({1, 1056, {7, 7}, 96, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
-  checkShort({1, 2048, {7, 7}, 512, {1, 1}, {}, {}, {}, 1, true, true, "relu"});
+  checkShort({1, 2048, {5, 7}, 96, {1, 1}, {}, {}, {}, 1, true, true, "relu"});
   checkShort({2, 512, {9, 14}, 320, {1, 1}, {2, 2}, {}, {}, 1, true});
   checkShort({1,
               256,
@@ -758,11 +759,11 @@ TEST(ShortTest, ConvOfManyTerms) {
 
 /// Blocks of their panels are computed for all images, one after the other.
 TEST(ShortTest, ConvOfManyWeightsAndImages) {
-  const ConvCase point = {3, 1024, {7, 7}, 800, {1, 1}, {}, {}, {}, 1, true};
-  const ConvCase window = {2, 256, {5, 5}, 512, {3, 3}, {}, {1, 1, 1, 1}};
+  const ConvCase point = {3, 1024, {1, 19}, 800, {1, 1}, {}, {}, {}, 1, true};
+  const ConvCase window = {2, 256, {3, 4}, 384, {3, 3}, {}, {1, 1, 1, 1}};
   for (const ConvCase &c : {point, window}) {
     checkShort(c);
-    checkConv(c);
+    checkConvOf(c, Blocks::All, 2);
   }
 }
 
