@@ -577,6 +577,8 @@ void PreparedChain::computeLast(void *const *given, int64_t image,
 
 void PreparedChain::run(void *const *given, int64_t begin, int64_t end) const {
   const ChainPlan &plan = own.plan;
+  if (begin == end) // Of no images, there are no marks.
+    return;
   auto *marks = reinterpret_cast<uint32_t *>(own.workspace(given));
   // Acquire: what the one who left the slot has written; release: the same.
   const uint32_t found =
