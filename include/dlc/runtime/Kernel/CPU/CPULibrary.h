@@ -21,14 +21,14 @@
 //               1: a and b are rounded to the nearest bfloat16, of two the even
 //               one, and their products summed in f32. What is nearer to 2^128
 //               than to the largest bfloat16 becomes infinite, denormals become
-//               zeros; sums that are denormal may. a may be bf16, and so may c
-//               with the residual: sums are rounded once more then. b is
-//               packed, as pairs of terms [N/64][ceil(K/2)][64], which are
-//               stored as floats; a is not transposed. Of one matrix of 16 to
-//               1024 rows, with 256 columns and 2^15 elements of a at least,
-//               rounded rows may have a workspace, the second output, but where
-//               they are bf16 and K is a multiple of 32; older artifacts have
-//               none.
+//               zeros; sums that are denormal may. a and the residual may be
+//               bf16, and so may c where the residual, if there is one, is: it
+//               is rounded once more then. b is packed, as pairs of terms
+//               [N/64][ceil(K/2)][64], which are stored as floats; a is not
+//               transposed. Of one matrix of 16 to 1024 rows, with 256 columns
+//               and 2^15 elements of a at least, rounded rows may have a
+//               workspace, the second output, but where they are bf16 and K is
+//               a multiple of 32; older artifacts have none.
 //               default 0: f32 alone
 // cpu.integer_matmul    inputs (a, b, a_zero_point, b_zero_point, multiplier?,
 //   offset?, c_zero_point?), output c
@@ -109,10 +109,10 @@
 //                       dilation, in steps of at most 8, packed_w 2: pairs
 //                       [OC/64][lines][16][64] of rows of taps, C*KH of them,
 //                       each padded with zeros to 4, 8, 16 or 32 terms
-//                       x may be bf16, with packed_w 2, and y, with the
-//                       residual, in blocks of 32 channels of one group in
-//                       place of 16, [N, C/32, H, W, 32]; channel_block is 16
-//                       all the same
+//                       x, with packed_w 2, residual and y may be bf16 as
+//                       cpu.matmul has them, in blocks of 32 channels of one
+//                       group in place of 16, [N, C/32, H, W, 32];
+//                       channel_block is 16 all the same
 //   bias [OC], residual as y.
 // cpu.depthwise_chain    inputs (x, w0?, bias0?, w1, bias1?, w2?, bias2?,
 //   residual?), output y, then a workspace
