@@ -49,8 +49,6 @@ public:
   uint64_t savedBytes() const;
 
 private:
-  using Types = SmallVector<Type>;
-
   bool isCandidate(Value value, Form form) const;
   /// Drops candidates until every call knows its types.
   void settle();
@@ -236,7 +234,8 @@ bool Narrowing::settle(kernel::CallOp call) {
       own.push_back(value);
   if (own.empty() || isSupported(call, typeOf(call)))
     return false;
-  // Any of them may depend on each other, as a residual and a result do.
+  // Any of them may depend on each other, as a residual and a result do. Calls
+  // of more, as of long concatenations, are not worth all those that there are.
   constexpr size_t most = 6;
   for (size_t count = 1; count < own.size() && own.size() <= most; ++count)
     for (unsigned which = 1; which < 1u << own.size(); ++which) {
