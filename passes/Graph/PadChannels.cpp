@@ -103,8 +103,9 @@ static bool isBetween(Value value, int64_t block) {
       type.getRank() < 3 || value.use_empty())
     return false;
   const int64_t channels = type.getDimSize(1);
-  if (channels % block == 0 || llvm::divideCeil(channels, block) * block * 3 >
-                                   static_cast<uint64_t>(channels) * 4)
+  if (channels < block || channels % block == 0 ||
+      llvm::divideCeil(channels, block) * block * 3 >
+          static_cast<uint64_t>(channels) * 4)
     return false;
   Operation *maker = value.getDefiningOp();
   auto conv = dyn_cast_or_null<ConvOp>(maker);

@@ -270,9 +270,10 @@ def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
     (`graph-alter-layout`), which takes far less than element by element.
     With `between` a value of f32 that only convolutions with constant weights,
     and elementwise operations on such values alone, make and read has further
-    channels up to a multiple of `block`, if these are at most a third more: all
-    of its convolutions then work on whole blocks. Their weights have zeros
-    there, to be folded.
+    channels up to a multiple of `block`, if it has a block of its own and these
+    are at most a third more: all of its convolutions then work on whole blocks.
+    Their weights have zeros there, to be folded; where what they are multiplied
+    with is not finite, other channels of its pixel become NaN.
     Cost: linear.
 
     ```mlir
