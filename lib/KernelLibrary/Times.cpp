@@ -76,8 +76,9 @@ static std::vector<std::optional<uint64_t>>
 measuredTimes(tuning::Tuner &tuner, ArrayRef<tuning::Call> calls,
               ArrayRef<uint64_t> modelled) {
   auto order = llvm::to_vector(llvm::seq(calls.size()));
-  llvm::stable_sort(
-      order, [&](size_t a, size_t b) { return modelled[a] < modelled[b]; });
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(modelled[a], a) < std::pair(modelled[b], b);
+  });
   std::vector<tuning::Call> ordered;
   for (size_t i : order)
     ordered.push_back(calls[i]);

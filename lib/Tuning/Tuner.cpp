@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Launches behind the first one are timed for at least that long.
 static constexpr std::chrono::milliseconds kLeastTime(20);
-/// What one launch may touch.
+/// What one launch may touch; those that take turns, half as much more.
 static constexpr uint64_t kMostBytes = uint64_t(1) << 30;
 
 //===----------------------------------------------------------------------===//
@@ -72,6 +72,7 @@ class Launch {
 public:
   Status prepare(const Call &call);
   std::chrono::nanoseconds run() const;
+  uint64_t size() const { return bytes; }
 
 private:
   Status addMemory(uint64_t bytes);
@@ -166,40 +167,54 @@ std::chrono::nanoseconds Launch::run() const {
   return Clock::now() - begin;
 }
 
-std::vector<Result<uint64_t>>
-dlc::tuning::measure(std::span<const Call> calls,
-                     std::chrono::nanoseconds most) {
-  struct Measurement {
-    Launch launch;
-    Status status = Status::ok();
-    std::chrono::nanoseconds best{}, sum{};
-    bool isDone() const { return !status.isOk() || sum >= kLeastTime; }
-  };
-  const Clock::time_point begin = Clock::now();
-  std::vector<Measurement> all(calls.size());
-  for (size_t i = 0; i < calls.size(); ++i) {
-    all[i].status = all[i].launch.prepare(calls[i]);
-    if (all[i].status.isOk())
-      all[i].best = all[i].launch.run();
-  }
-  for (bool hasTime = true;
-       hasTime && !std::ranges::all_of(all, &Measurement::isDone);)
+namespace {
+struct Measurement {
+  Launch launch;
+  Status status = Status::ok();
+  std::chrono::nanoseconds best{}, sum{};
+  bool isDone() const { return !status.isOk() || sum >= kLeastTime; }
+};
+} // namespace
+
+/// Has calls that are ready take turns, until all are done or it is `end`.
+static void takeTurns(std::span<Measurement> all, Clock::time_point end) {
+  while (!std::ranges::all_of(all, &Measurement::isDone))
     for (Measurement &own : all) {
-      hasTime = Clock::now() - begin <= most;
-      if (!hasTime)
-        break;
+      if (Clock::now() > end)
+        return;
       if (own.isDone())
         continue;
       const std::chrono::nanoseconds time = own.launch.run();
       own.best = std::min(own.best, time);
       own.sum += std::max(time, std::chrono::nanoseconds(1000));
     }
+}
+
+std::vector<Result<uint64_t>>
+dlc::tuning::measure(std::span<const Call> calls,
+                     std::chrono::nanoseconds most) {
+  const Clock::time_point end = Clock::now() + most;
   std::vector<Result<uint64_t>> times;
-  for (Measurement &own : all)
-    if (own.status.isOk())
-      times.push_back(std::max<uint64_t>(own.best.count(), 1));
-    else
-      times.push_back(std::move(own.status));
+  while (times.size() < calls.size()) {
+    // As many as have memory together, or one.
+    std::vector<Measurement> together;
+    uint64_t bytes = 0;
+    while (times.size() + together.size() < calls.size() &&
+           (together.empty() || bytes < kMostBytes / 2)) {
+      Measurement &own = together.emplace_back();
+      own.status =
+          own.launch.prepare(calls[times.size() + together.size() - 1]);
+      if (own.status.isOk())
+        own.best = own.launch.run();
+      bytes += own.launch.size();
+    }
+    takeTurns(together, end);
+    for (Measurement &own : together)
+      if (own.status.isOk())
+        times.push_back(std::max<uint64_t>(own.best.count(), 1));
+      else
+        times.push_back(std::move(own.status));
+  }
   return times;
 }
 
@@ -215,7 +230,6 @@ void Tuner::measureUnknown(std::span<const Call> calls) {
     std::string key = keyOf(call);
     if (known.count(key) != 0 || std::ranges::find(keys, key) != keys.end())
       continue;
-    asked.try_emplace(key, false);
     // A launch that the rest of the budget has no time for is not begun.
     const std::chrono::nanoseconds modelled(
         call.entry->cost ? nanosecondsOf(call.entry->cost(call.view())) : 0);
@@ -244,10 +258,11 @@ Tuner::timesOf(std::span<const Call> calls) {
   measureUnknown(calls);
   std::vector<std::optional<uint64_t>> times;
   for (const Call &call : calls) {
-    auto time = known.find(keyOf(call));
+    std::string key = keyOf(call);
+    auto time = known.find(key);
     times.push_back(time == known.end() ? std::nullopt
                                         : std::optional(time->second));
-    asked.try_emplace(keyOf(call), false);
+    asked.try_emplace(std::move(key), false);
   }
   return times;
 }

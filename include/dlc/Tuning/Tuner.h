@@ -34,10 +34,10 @@ std::string keyOf(const Call &call);
 
 /// Best nanoseconds of one launch of each call on one thread, on operands of
 /// small numbers: of two launches at least, for 20 milliseconds, but none is
-/// begun after `most`, other than the first of each. They take turns, so that
-/// what slows down all of them for a while decides nothing between them. Errors
-/// of a call: those of prepare(), OutOfMemory, Unsupported (operands of more
-/// than a gigabyte).
+/// begun after `most`, other than the first of each. They take turns, as many
+/// as have memory at a time, so that what slows down all of them for a while
+/// decides nothing between them. Errors of a call: those of prepare(),
+/// OutOfMemory, Unsupported (operands of more than a gigabyte).
 std::vector<rt::Result<uint64_t>>
 measure(std::span<const Call> calls,
         std::chrono::nanoseconds most = std::chrono::hours(1));

@@ -41,7 +41,7 @@ inline void packPairRows(const Source *even, const Source *odd, int64_t step,
       if (!row || there <= 0)
         return Vec{};
       if (step == 1)
-        return loadValues(row + j, there);
+        return loadElements(row + j, there);
       Vec values = {};
       for (int64_t lane = 0; lane < there; ++lane)
         values[lane] = valueAt(row + (j + lane) * step);

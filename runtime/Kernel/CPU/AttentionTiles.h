@@ -38,14 +38,6 @@ inline int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-[[gnu::always_inline]] inline Vec loadValues(const float *source,
-                                             int64_t count) {
-  return loadFirst(source, count);
-}
-[[gnu::always_inline]] inline Vec loadValues(const uint16_t *source,
-                                             int64_t count) {
-  return loadFirstShort(source, count);
-}
 [[gnu::always_inline]] inline float valueAt(const float *source) {
   return *source;
 }
@@ -66,7 +58,7 @@ inline void packTransposed(const uint16_t *source, int64_t stride,
     for (int64_t i = 0; i < count; ++i)
       for (int64_t l = 0; l < terms; l += kLanes)
         storeFirst(copy + i * kMaxFeatures + l,
-                   loadValues(source + (j + i) * stride + l, terms - l),
+                   loadElements(source + (j + i) * stride + l, terms - l),
                    terms - l);
     packTransposed(copy, kMaxFeatures, terms, count, target + j, width);
   }
@@ -82,7 +74,7 @@ inline void packPanel(const Source *source, int64_t rowStep, int64_t columnStep,
     for (int64_t l = 0; l < rows; ++l, source += rowStep, target += width) {
       int64_t j = 0;
       for (; j < columns; j += kLanes)
-        store(target + j, loadValues(source + j, columns - j));
+        store(target + j, loadElements(source + j, columns - j));
       for (; j < width; j += kLanes)
         store(target + j, Vec{});
     }
@@ -297,7 +289,7 @@ inline bool AttentionTile<Own, Source>::mayHideKeys() const {
     int64_t p = 0;
     if (plan.v.columnStep == 1)
       for (; p + kLanes <= plan.values; p += kLanes)
-        sum += loadValues(row + p, kLanes) * 0.0f;
+        sum += loadElements(row + p, kLanes) * 0.0f;
     for (; p < plan.values; ++p)
       rest += valueAt(row + p * plan.v.columnStep) * 0.0f;
   }
@@ -352,12 +344,12 @@ inline void FloatAttention<Source>::scoreByLanes(int64_t count,
       for (int64_t l = 0; l < whole; l += kLanes) {
         const Vec terms = load(query + l);
         DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
-            terms * loadValues(from[j] + l, kLanes);
+            terms * loadElements(from[j] + l, kLanes);
       }
       if (whole < features) {
         const Vec terms = loadFirst(query + whole, features - whole);
         DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
-            terms * loadValues(from[j] + whole, features - whole);
+            terms * loadElements(from[j] + whole, features - whole);
       }
       *reinterpret_cast<UnalignedQuad *>(scores() + i * scoreStride() + key) =
           sumLanes(sums);

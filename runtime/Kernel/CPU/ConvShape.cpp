@@ -256,7 +256,7 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(checkOperands(floats.view(), 3, 5));
   if (shape.shortResidual && !shape.shortY)
     DLC_RETURN_IF_ERROR(halveBlocks(floats.inputs[3]));
-  TensorType x = floats.view().inputs[0], y = floats.view().outputs[0];
+  TensorType x = floats.inputs[0], y = floats.outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
   DLC_RETURN_IF_ERROR(checkMostDims(call, x));
   const ConvTensors tensors{x, call.inputs[1], y};

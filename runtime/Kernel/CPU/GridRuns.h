@@ -13,6 +13,11 @@
 namespace dlc::rt::cpu {
 namespace {
 
+/// Columns with their padding to whole panels.
+inline int64_t paddedColumns(int64_t columns) {
+  return (columns + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
+}
+
 /// Of a product of matrices: tiles from `tile` on, as many as there are before
 /// `end` with at most `mostColumns` columns.
 struct MatmulRun {
@@ -40,26 +45,40 @@ struct MatmulRun {
 struct ConvRun {
   ConvRun(const BlockedPlan &plan, int64_t channels, int64_t tile, int64_t end,
           int64_t mostColumns)
-      : plan(plan), channels(channels),
-        groupIndex(plan.isPanelSlowest
-                       ? tile / (plan.batch * plan.group * plan.pixelBlocks)
-                       : tile % plan.groupBlocks) {
-    const int64_t rest =
-        plan.isPanelSlowest
-            ? tile % (plan.batch * plan.group * plan.pixelBlocks)
-            : tile / plan.groupBlocks;
-    pixelIndex = rest % plan.pixelBlocks;
-    outer = rest / plan.pixelBlocks;
+      : plan(plan), channels(channels) {
+    const int64_t blocks = plan.batch * plan.group * plan.pixelBlocks;
+    const bool isSlow = plan.isPanelSlowest;
+    groupIndex = isSlow ? tile / blocks : tile % plan.groupBlocks;
+    const int64_t block = isSlow ? tile % blocks : tile / plan.groupBlocks;
+    pixelIndex = block % plan.pixelBlocks;
+    outer = block / plan.pixelBlocks;
     group = outer % plan.group;
     pixel = pixelAt(pixelIndex);
     pixels = pixelAt(pixelIndex + 1) - pixel;
     column = columnAt(0);
-    const int64_t most = plan.isPanelSlowest
-                             ? 1
-                             : least(end - tile, plan.groupBlocks - groupIndex);
+    const int64_t most =
+        isSlow ? 1 : least(end - tile, plan.groupBlocks - groupIndex);
     while (count < most && columnAt(count + 1) - column <= mostColumns)
       ++count;
     columns = columnAt(count) - column;
+  }
+
+  /// The first tile of a block of pixels, of an image and group.
+  static int64_t tileOf(const BlockedPlan &plan, int64_t block) {
+    return plan.isPanelSlowest ? block : block * plan.groupBlocks;
+  }
+
+  /// Elements in front of the image and group in x, and in y and a residual.
+  int64_t inputOffset() const {
+    return outer * plan.inChannels * plan.inH * plan.inW;
+  }
+  int64_t outputOffset() const {
+    return outer * plan.outChannels * plan.outPlane;
+  }
+  /// Of the first channel of the group; null where there is none.
+  const float *biasOf(void *const *arguments) const {
+    const auto *bias = static_cast<const float *>(arguments[2]);
+    return bias ? bias + group * plan.outChannels : nullptr;
   }
 
   /// Where tile `index` of the run begins.
@@ -78,7 +97,8 @@ struct ConvRun {
   }
 
   const BlockedPlan &plan;
-  const int64_t channels, groupIndex;
+  const int64_t channels;
+  int64_t groupIndex; ///< Of the block of panels.
   int64_t outer; ///< Image and group.
   int64_t pixelIndex; ///< Of the block of pixels.
   int64_t group, pixel, pixels, column, columns;

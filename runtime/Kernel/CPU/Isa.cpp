@@ -110,16 +110,36 @@ static Isa vectorsOf(Isa isa) {
   }
 }
 
+static Status checkRuns(Isa isa) {
+  if (canRun(isa))
+    return Status::ok();
+  return makeError(StatusCode::Unsupported, "this machine cannot run %s",
+                   std::string(nameOf(isa)).c_str());
+}
+
 /// Of the tables of each set of vectors, worst first, the one of `isa`.
 template <typename Kernels, size_t count>
 static Status chooseKernels(Isa isa, const Kernels *const (&tables)[count],
                             const Kernels *&kernels) {
-  if (!canRun(isa))
-    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
-                     std::string(nameOf(isa)).c_str());
+  DLC_RETURN_IF_ERROR(checkRuns(isa));
   kernels = tables[static_cast<size_t>(vectorsOf(isa))];
   return Status::ok();
 }
+
+/// Those of AMX, which may be null, or of its model; null for other sets.
+template <typename Kernels>
+static Status chooseTiles(Isa isa, const Kernels *amx, const Kernels &model,
+                          const Kernels *&kernels) {
+  DLC_RETURN_IF_ERROR(checkRuns(isa));
+  kernels = isa == Isa::AMX ? amx : isa == Isa::AMXModel ? &model : nullptr;
+  return Status::ok();
+}
+
+#ifdef DLC_KERNELS_X86
+#define DLC_OF_AMX(kernels) (&(kernels))
+#else
+#define DLC_OF_AMX(kernels) nullptr
+#endif
 
 Status cpu::findKernels(Isa isa, const KernelSet *&kernels) {
   static constexpr const KernelSet *tables[] = {
@@ -144,15 +164,8 @@ Status cpu::findKernels(Isa isa, const AttentionKernels *&kernels) {
 }
 
 Status cpu::findAttentionTiles(Isa isa, const AttentionKernels *&kernels) {
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  kernels = nullptr;
-  if (isa == Isa::AMXModel)
-    kernels = &modelAttentionTiles;
-#ifdef DLC_KERNELS_X86
-  if (isa == Isa::AMX)
-    kernels = &amxAttentionTiles;
-#endif
-  return Status::ok();
+  return chooseTiles<AttentionKernels>(isa, DLC_OF_AMX(amxAttentionTiles),
+                                       modelAttentionTiles, kernels);
 }
 
 Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {
@@ -183,15 +196,8 @@ Status cpu::findKernels(Isa isa, const PairKernels *&kernels) {
 }
 
 Status cpu::findPairTiles(Isa isa, const PairKernels *&kernels) {
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  kernels = nullptr;
-  if (isa == Isa::AMXModel)
-    kernels = &modelPairTiles;
-#ifdef DLC_KERNELS_X86
-  if (isa == Isa::AMX)
-    kernels = &amxPairTiles;
-#endif
-  return Status::ok();
+  return chooseTiles<PairKernels>(isa, DLC_OF_AMX(amxPairTiles), modelPairTiles,
+                                  kernels);
 }
 
 Status cpu::findKernels(Isa isa, const IntegerKernels *&kernels) {
@@ -212,28 +218,14 @@ Status cpu::findKernels(Isa isa, const IntegerKernels *&kernels) {
 }
 
 Status cpu::findIntegerTiles(Isa isa, const IntegerKernels *&kernels) {
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  kernels = nullptr;
-  if (isa == Isa::AMXModel)
-    kernels = &modelIntegers;
-#ifdef DLC_KERNELS_X86
-  if (isa == Isa::AMX && hasAmxInt8())
-    kernels = &amxIntegers;
-#endif
-  return Status::ok();
+  return chooseTiles<IntegerKernels>(
+      isa, hasAmxInt8() ? DLC_OF_AMX(amxIntegers) : nullptr, modelIntegers,
+      kernels);
 }
 
 Status cpu::findKernels(Isa isa, const SplitKernels *&kernels) {
-  const KernelSet *plain = nullptr;
-  DLC_RETURN_IF_ERROR(findKernels(isa, plain));
-  kernels = nullptr;
-  if (isa == Isa::AMXModel)
-    kernels = &modelSplitKernels;
-#ifdef DLC_KERNELS_X86
-  if (isa == Isa::AMX)
-    kernels = &amxSplitKernels;
-#endif
-  return Status::ok();
+  return chooseTiles<SplitKernels>(isa, DLC_OF_AMX(amxSplitKernels),
+                                   modelSplitKernels, kernels);
 }
 
 static Isa detectBest() {

@@ -15,7 +15,7 @@
 #include "PairRows.h"
 #include "PlainPixels.h"
 #include "PlainRows.h"
-#include "ShortSums.h"
+#include "WriteResults.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -188,7 +188,7 @@ inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
     PairBlock block{static_cast<const uint32_t *>(arguments[1]) +
                         batchOffset(plan, plan.bSteps, part.batch),
                     plan.k,
-                    (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
+                    paddedColumns(plan.n),
                     part.rows,
                     part.column,
                     part.columns,
@@ -230,24 +230,16 @@ void runPairMatmul(const MatmulPlan &plan, void *const *arguments,
 class PairConv {
 public:
   PairConv(const BlockedPlan &plan, void *const *arguments, const ConvRun &part,
-           int64_t width, PairScratch &scratch)
-      : plan(plan), arguments(arguments), part(part), width(width),
-        scratch(scratch) {
-    bias = static_cast<const float *>(arguments[2]);
-    if (bias)
-      bias += part.group * plan.outChannels;
-  }
+           PairScratch &scratch)
+      : plan(plan), arguments(arguments), part(part),
+        width(paddedColumns(plan.outChannels)), scratch(scratch),
+        bias(part.biasOf(arguments)) {}
 
   template <typename Source> void run();
 
 private:
-  /// A number of elements from here on in x, and in y and the residual.
-  int64_t inOffset() const {
-    return part.outer * plan.inChannels * plan.inH * plan.inW;
-  }
   template <typename Element> Element *ofImage(void *y) const {
-    const int64_t at = part.outer * plan.outChannels * plan.outPlane;
-    return y ? static_cast<Element *>(y) + at : nullptr;
+    return y ? static_cast<Element *>(y) + part.outputOffset() : nullptr;
   }
   PairBlock blockOf(int64_t terms) const;
   template <typename Rows> void runToBlocks(PairBlock block, const Rows &from);
@@ -259,7 +251,7 @@ private:
   const ConvRun &part;
   const int64_t width;
   PairScratch &scratch;
-  const float *bias;
+  const float *const bias;
 };
 
 inline PairBlock PairConv::blockOf(int64_t terms) const {
@@ -292,16 +284,13 @@ inline void PairConv::runToBlocks(PairBlock block, const Rows &from) {
 /// Where results, or residuals, are bfloat16.
 template <typename Rows>
 inline void PairConv::runToShort(PairBlock block, const Rows &from) {
-  const int64_t image = part.outer * plan.outChannels * plan.outPlane;
   const int64_t end = part.column + part.columns;
   for (block.column = part.column; block.column < end;
        block.column += kShortColumns) {
     block.columns = least(kShortColumns, end - block.column);
     runToSums(block, from, scratch, [&](float *sums) {
-      for (int64_t j = 0; j < block.columns; j += kLineTerms)
-        writePixels(plan, arguments, sums + j, kShortStride, bias, image,
-                    block.column + j, least(kLineTerms, block.columns - j),
-                    part.pixel, part.pixels);
+      writePixels(part, arguments, sums, kShortStride, block.column,
+                  block.columns, part.pixel, part.pixels);
     });
   }
 }
@@ -331,7 +320,8 @@ inline void PairConv::runToPlain(PairBlock block, const Rows &from) {
 
 template <typename Source> inline void PairConv::run() {
   const bool hasShorts = plan.isShortY || plan.isShortResidual;
-  const auto *x = static_cast<const Source *>(arguments[0]) + inOffset();
+  const auto *x =
+      static_cast<const Source *>(arguments[0]) + part.inputOffset();
   if constexpr (sizeof(Source) == sizeof(float))
     if (plan.isPlainX) {
       const PlainRows plain(plan, x, part.pixel);
@@ -356,13 +346,12 @@ template <typename Source> inline void PairConv::run() {
 void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
                  int64_t end) {
   PairScratch scratch;
-  const int64_t width =
-      (plan.outChannels + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
   int64_t tile = begin;
   while (tile < end) {
-    const ConvRun part(plan, width, tile, end, INT64_MAX);
+    const ConvRun part(plan, paddedColumns(plan.outChannels), tile, end,
+                       INT64_MAX);
     tile += part.count;
-    PairConv conv(plan, arguments, part, width, scratch);
+    PairConv conv(plan, arguments, part, scratch);
     if (plan.isShortX)
       conv.run<uint16_t>();
     else

@@ -40,6 +40,14 @@ typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
     values[lane] = source[lane];
   return loadShort(values);
 }
+[[gnu::always_inline]] inline Vec loadElements(const float *source,
+                                               int64_t count) {
+  return loadFirst(source, count);
+}
+[[gnu::always_inline]] inline Vec loadElements(const uint16_t *source,
+                                               int64_t count) {
+  return loadFirstShort(source, count);
+}
 [[gnu::always_inline]] inline Vec operandOf(Vec value) {
   const auto x = reinterpret_cast<Words>(value);
   return reinterpret_cast<Vec>((x & 0x7fffffffu) < 0x00800000u ? x & 0x80000000u

@@ -12,10 +12,10 @@
 
 #include "GridRuns.h"
 #include "PlainPixels.h"
-#include "ShortSums.h"
 #include "SplitConv.h"
 #include "SplitMatmul.h"
 #include "TileRows.h"
+#include "WriteResults.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -226,9 +226,8 @@ void runPairTileMatmul(const MatmulPlan &plan, void *const *arguments,
                          isOneBlock ? INT64_MAX : kHeldColumns);
     PairTileBlock block(static_cast<const uint32_t *>(arguments[1]) +
                             batchOffset(plan, plan.bSteps, part.batch),
-                        plan.k,
-                        (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth,
-                        part.column, part.columns, scratch);
+                        plan.k, paddedColumns(plan.n), part.column,
+                        part.columns, scratch);
     const auto write = [&](float *sums, int64_t stride, int64_t row,
                            int64_t rows, int64_t first, int64_t columns) {
       writeMatrix(plan, arguments, sums, stride, part.column + first,
@@ -292,14 +291,6 @@ inline uint16_t *linesOf(const BlockedPlan &plan, void *lines,
          block * groups * plan.blockLines * kLineTerms;
 }
 
-/// Of the image and group of a block of pixels.
-template <typename Source>
-inline const Source *imageOf(const BlockedPlan &plan, const void *x,
-                             const ConvRun &part) {
-  return static_cast<const Source *>(x) +
-         part.outer * plan.inChannels * plan.inH * plan.inW;
-}
-
 template <typename Source>
 inline void roundPixelsOf(const BlockedPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end) {
@@ -308,12 +299,11 @@ inline void roundPixelsOf(const BlockedPlan &plan, void *const *arguments,
   const int64_t parts = (groups + kRoundedGroups - 1) / kRoundedGroups;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t block = tile / parts;
-    const ConvRun part(plan, plan.outChannels,
-                       plan.isPanelSlowest ? block : block * plan.groupBlocks,
+    const ConvRun part(plan, plan.outChannels, ConvRun::tileOf(plan, block),
                        INT64_MAX, 0);
-    const StripLines<Source> strip(plan,
-                                   imageOf<Source>(plan, arguments[0], part),
-                                   part.pixel, part.pixels, offsets);
+    const StripLines<Source> strip(
+        plan, static_cast<const Source *>(arguments[0]) + part.inputOffset(),
+        part.pixel, part.pixels, offsets);
     const int64_t first = tile % parts * kRoundedGroups;
     strip.round(first, least(first + kRoundedGroups, groups),
                 linesOf(plan, arguments[1], part) +
@@ -334,11 +324,6 @@ public:
                const ConvRun &part, PairTileScratch &scratch)
       : plan(plan), arguments(arguments), part(part), scratch(scratch) {}
 
-  /// Output channels of a group, with their padding where y is plain.
-  static int64_t widthOf(const BlockedPlan &plan) {
-    return (plan.outChannels + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
-  }
-
   void runPlain();
   template <typename Source> void run();
 
@@ -347,7 +332,7 @@ private:
     return {static_cast<const uint32_t *>(arguments[1]) +
                 part.group * plan.outChannels * (terms / 2),
             terms,
-            widthOf(plan),
+            paddedColumns(plan.outChannels),
             part.column,
             part.columns,
             scratch};
@@ -365,44 +350,30 @@ private:
 inline void PairTileConv::write(float *sums, int64_t stride, int64_t pixel,
                                 int64_t count, int64_t first,
                                 int64_t columns) const {
-  const auto *bias = static_cast<const float *>(arguments[2]);
-  if (bias)
-    bias += part.group * plan.outChannels;
-  const int64_t size = part.outer * plan.outChannels * plan.outPlane;
   const int64_t column = part.column + first;
-  if (plan.isPlainY) {
-    const auto *residual = static_cast<const float *>(arguments[3]);
-    alignas(64) float panels[2 * kTile * kPanelColumns];
-    for (int64_t j = 0; j < columns; j += kChannelBlock)
-      for (int64_t i = 0; i < count; ++i)
-        __builtin_memcpy(panels +
-                             (j / kChannelBlock * count + i) * kChannelBlock,
-                         sums + i * stride + j, kChannelBlock * sizeof(float));
-    return PlainPixels{plan,
-                       bias,
-                       residual ? residual + size : nullptr,
-                       static_cast<float *>(arguments[4]) + size,
-                       pixel,
-                       pixel + count}
-        .write(panels, column / kChannelBlock, columns / kChannelBlock);
-  }
-  if (plan.isShortY || plan.isShortResidual)
-    return writePixels(plan, arguments, sums, stride, bias, size, column,
-                       columns, pixel, count);
+  if (!plan.isPlainY)
+    return writePixels(part, arguments, sums, stride, column, columns, pixel,
+                       count);
   const auto *residual = static_cast<const float *>(arguments[3]);
-  const int64_t panel = column / kChannelBlock;
-  PixelBlock{plan,
-             bias,
-             residual ? residual + size : nullptr,
-             static_cast<float *>(arguments[4]) + size,
-             pixel,
-             count}
-      .write(sums, stride, panel, panel + columns / kChannelBlock);
+  const int64_t offset = part.outputOffset();
+  alignas(64) float panels[2 * kTile * kPanelColumns];
+  for (int64_t j = 0; j < columns; j += kChannelBlock)
+    for (int64_t i = 0; i < count; ++i)
+      __builtin_memcpy(panels + (j / kChannelBlock * count + i) * kChannelBlock,
+                       sums + i * stride + j, kChannelBlock * sizeof(float));
+  PlainPixels{plan,
+              part.biasOf(arguments),
+              residual ? residual + offset : nullptr,
+              static_cast<float *>(arguments[4]) + offset,
+              pixel,
+              pixel + count}
+      .write(panels, column / kChannelBlock, columns / kChannelBlock);
 }
 
 inline void PairTileConv::runPlain() {
-  const PlainRows rows(plan, imageOf<float>(plan, arguments[0], part),
-                       part.pixel);
+  const PlainRows rows(
+      plan, static_cast<const float *>(arguments[0]) + part.inputOffset(),
+      part.pixel);
   blockOf(rows.lines() * kLineTerms)
       .run(PlainLines(rows, part.pixels),
            [&](float *sums, int64_t stride, int64_t row, int64_t count,
@@ -414,7 +385,8 @@ inline void PairTileConv::runPlain() {
 template <typename Source> inline void PairTileConv::run() {
   int64_t offsets[kMostSplitTaps * kSplitRows];
   const int64_t terms = plan.inChannels * plan.kernelH * plan.kernelW;
-  const auto *x = imageOf<Source>(plan, arguments[0], part);
+  const auto *x =
+      static_cast<const Source *>(arguments[0]) + part.inputOffset();
   const StripLines<Source> strip(plan, x, part.pixel, part.pixels, offsets);
   PairTileBlock block = blockOf(terms);
   const auto writeStrip = [&](float *sums, int64_t stride, int64_t row,
@@ -452,7 +424,7 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
   PairTileScratch scratch;
   int64_t tile = begin;
   while (tile < end) {
-    const ConvRun part(plan, PairTileConv::widthOf(plan), tile, end,
+    const ConvRun part(plan, paddedColumns(plan.outChannels), tile, end,
                        kSplitColumns);
     PairTileConv conv(plan, arguments, part, scratch);
     if (plan.isPlainX)

@@ -13,6 +13,11 @@
 namespace dlc::rt::cpu {
 namespace {
 
+/// Channels of a block of floats, or of bfloat16.
+template <typename Element>
+constexpr int64_t
+    blockOf = (sizeof(Element) == sizeof(uint16_t) ? 2 : 1) * kChannelBlock;
+
 /// What is read where nothing is.
 template <typename Element> alignas(64) constexpr Element kNoTermsOf[32] = {};
 constexpr const float *kNoTerms = kNoTermsOf<float>;
@@ -49,7 +54,7 @@ public:
 
 private:
   static constexpr bool isShort = sizeof(Element) == sizeof(uint16_t);
-  static constexpr int64_t kPixelStep = (isShort ? 2 : 1) * kChannelBlock;
+  static constexpr int64_t kPixelStep = blockOf<Element>;
 
   const Element *x;
   int64_t taps;

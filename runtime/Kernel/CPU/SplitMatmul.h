@@ -7,10 +7,10 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_SPLITMATMUL_H
 #define DLC_RUNTIME_KERNEL_CPU_SPLITMATMUL_H
 
-#include "Activations.h"
 #include "BatchOffset.h"
 #include "GridRuns.h"
 #include "SplitProduct.h"
+#include "WriteResults.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -25,37 +25,12 @@ struct MatrixRows {
   }
 };
 
-/// c = act(sums + bias + residual), `columns` of each row; bias and residual
-/// are null where absent.
-inline void writeSums(const float *sums, int64_t sumStride, const float *bias,
-                      const float *residual, float *c, int64_t stride,
-                      int64_t rows, int64_t columns, const Epilogue &epilogue) {
-  const bool clamp = isClamp(epilogue);
-  const Vec low = splat(clampLow(epilogue)), high = splat(clampHigh(epilogue));
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t j = 0; j < columns; j += kLanes) {
-      const int64_t at = row * stride + j;
-      Vec value = load(sums + row * sumStride + j);
-      if (bias)
-        value += loadFirst(bias + j, columns - j);
-      if (residual)
-        value += loadFirst(residual + at, columns - j);
-      if (clamp)
-        value = minOf(maxOf(value, low), high);
-      storeFirst(c + at, value, columns - j);
-    }
-  activateRest(c, stride, rows, columns, epilogue);
-}
-
 /// Tiles of the grid that follow each other in one row of it are one block, in
 /// which a is split once.
 template <int parts>
 inline void runSplitMatmulOf(const MatmulPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end) {
   SplitScratch<parts> scratch;
-  const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  auto *c = static_cast<float *>(arguments[4]);
   int64_t tile = begin;
   while (tile < end) {
     const MatmulRun part(plan, tile, end, kSplitColumns);
@@ -80,11 +55,9 @@ inline void runSplitMatmulOf(const MatmulPlan &plan, void *const *arguments,
         kPlainKernels.matmul(plan, arguments, tile, tile + 1);
         continue;
       }
-      const int64_t at = part.at + first;
-      writeSums(scratch.sums + first, block.sumStride(),
-                bias ? bias + part.column + first : nullptr,
-                residual ? residual + at : nullptr, c + at, plan.n, part.rows,
-                last - first, plan.epilogue);
+      writeMatrix(plan, arguments, scratch.sums + first, block.sumStride(),
+                  part.column + first, part.at + first, part.rows,
+                  last - first);
     }
   }
 }

@@ -163,7 +163,7 @@ public:
 
 private:
   static constexpr bool isShort = sizeof(Source) == sizeof(uint16_t);
-  static constexpr int64_t kPixelStep = (isShort ? 2 : 1) * kChannelBlock;
+  static constexpr int64_t kPixelStep = blockOf<Source>;
 
   /// One group of the plane of rows `top` on and columns `left` on.
   void roundPlane(const Source *low, const Source *high, int64_t top,

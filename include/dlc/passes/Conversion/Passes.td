@@ -99,17 +99,18 @@ def NarrowValuesPass
     generated kernels, which convert what they read and write, and views. So are
     values that are only added to such, as residuals are, or taken into their
     windows, as by pooling. Images in blocks of 16 channels between such entries
-    are in blocks of 32, the terms that a tile reads at a time. Inputs and results of functions stay as they
-    are. A kernel that is called with several types is one for each.
+    are in blocks of 32, the terms that a tile reads at a time. Inputs and
+    results of functions stay as they are. A kernel that is called with several
+    types is one for each.
     Cost: linear in the calls, times the values that some call does not know.
 
     ```mlir
-    kernel.library @k.matmul "cpu.matmul" {bf16_parts = 1 : i64, packed_b = 2 : i64, packed_shape_1 = array<i64: 64, 64>} : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
+    kernel.library @k.matmul "cpu.matmul" {bf16_parts = 1 : i64, packed_b = 2 : i64, packed_shape = array<i64: 64, 64>} : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
     %1 = kernel.call @k.matmul(%0, %a) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
     %2 = kernel.call @k.matmul(%1, %b) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xf32>
     ->
-    %1 = kernel.call @k.matmul_0(%0, %a) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xbf16>
-    %2 = kernel.call @k.matmul_1(%1, %b) : (tensor<8x64xbf16>, tensor<2048xf32>) -> tensor<8x64xf32>
+    %1 = kernel.call @k.matmul(%0, %a) : (tensor<8x64xf32>, tensor<2048xf32>) -> tensor<8x64xbf16>
+    %2 = kernel.call @k.matmul_0(%1, %b) : (tensor<8x64xbf16>, tensor<2048xf32>) -> tensor<8x64xf32>
     ```
   }];
   // Codegen's answer comes from converting a copy of a kernel.

@@ -300,6 +300,11 @@ void expectChain(const AttentionCase &c) {
   expectRoundedChain(c, call);
 }
 
+/// Elements of keys and values, few of them and as many as are rounded.
+struct Sizes {
+  int64_t k, p;
+};
+
 TEST(AttentionTest, OddSizes) {
   constexpr int64_t lengths[] = {1, 2, 3, 5, 7, 13, 31, 33, 63, 100, 127, 200};
   constexpr int64_t sizes[] = {1,  2,  3,  4,  7,  8,  9,
@@ -316,111 +321,131 @@ TEST(AttentionTest, ManyKeys) {
   expectChain({{1}, {1}, 7, 1000, 64, 64});
   expectChain({{1}, {1}, 13, 431, 512, 512});
   expectChain({{1}, {1}, 6, 700, 33, 130, {{0, {6, 700}}}});
+  expectChain({{1}, {1}, 33, 3000, 64, 64});
+  expectChain({{1}, {1}, 17, 700, 512, 512});
 }
 
 TEST(AttentionTest, ManyRows) { expectChain({{2}, {2}, 500, 40, 16, 16}); }
 
 // Queries, keys and values as projections leave them, [S, H, D].
 TEST(AttentionTest, OrdersInMemory) {
-  AttentionCase c{{2, 3}, {2, 3}, 19, 37, 20, 24};
-  c.qOrder = c.vOrder = c.yOrder = {0, 2, 1, 3};
-  c.kOrder = {0, 2, 3, 1};
-  expectChain(c);
-  c.kOrder = {0, 1, 3, 2};
-  c.vOrder = {0, 1, 3, 2};
-  c.qOrder = {0, 1, 3, 2};
-  expectChain(c);
-  c.qOrder = {3, 2, 1, 0};
-  c.kOrder = {2, 1, 0, 3};
-  c.vOrder = {3, 1, 0, 2};
-  expectChain(c);
-}
-
-TEST(AttentionTest, SharedKeys) {
-  expectChain({{2, 6}, {2, 2}, 9, 21, 16, 8});
-  expectChain({{2, 6}, {2, 1}, 9, 21, 16, 8});
-  expectChain({{2, 6}, {}, 9, 21, 16, 8});
-}
-
-TEST(AttentionTest, Masks) {
-  for (int64_t form : {0, 1, 2})
-    for (Shape shape : {Shape{2, 3, 17, 37}, Shape{2, 1, 1, 37}, Shape{37},
-                        Shape{17, 1}, Shape{3, 1, 37}, Shape{1}, Shape{}}) {
-      AttentionCase c{{2, 3}, {2, 3}, 17, 37, 16, 8, {{form, shape}}};
-      c.scale = 0.25;
-      c.fill = -1e9;
-      expectChain(c);
-    }
-  AttentionCase several{{2},
-                        {2},
-                        17,
-                        37,
-                        16,
-                        8,
-                        {{0, {37}}, {1, {17, 37}}, {3, {}}, {2, {2, 1, 37}}}};
-  several.scale = 0.3;
-  several.queryScale = 1.7;
-  several.fill = -50;
-  expectChain(several);
-}
-
-TEST(AttentionTest, Causal) {
-  for (auto [m, n, offset] : {std::tuple{40, 40, 0},
-                              {130, 130, 0},
-                              {300, 300, 0},
-                              {9, 50, 41},
-                              {200, 600, 400},
-                              {50, 9, 0},
-                              {20, 20, -7},
-                              {20, 20, -20},
-                              {20, 5, 5},
-                              {7, 500, -3}}) {
-    AttentionCase c{{2}, {2}, m, n, 16, 24, {{3, {}}}};
-    c.causalOffset = offset;
-    for (double fill :
-         {double(-kInfinity), -3.4028234663852886e38, -1e4, -3.0, 1e3}) {
-      c.fill = fill;
-      expectChain(c);
-    }
+  for (Sizes sizes : {Sizes{20, 24}, {36, 44}}) {
+    AttentionCase c{{2, 3}, {2, 3}, 19, 37, sizes.k, sizes.p};
+    c.qOrder = c.vOrder = c.yOrder = {0, 2, 1, 3};
+    c.kOrder = {0, 2, 3, 1};
+    expectChain(c);
+    c.kOrder = {0, 1, 3, 2};
+    c.vOrder = {0, 1, 3, 2};
+    c.qOrder = {0, 1, 3, 2};
+    expectChain(c);
+    c.qOrder = {3, 2, 1, 0};
+    c.kOrder = {2, 1, 0, 3};
+    c.vOrder = {3, 1, 0, 2};
+    expectChain(c);
   }
 }
 
+TEST(AttentionTest, SharedKeys) {
+  for (const Shape &keys : {Shape{2, 2}, Shape{2, 1}, Shape{}}) {
+    expectChain({{2, 6}, keys, 9, 21, 16, 8});
+    expectChain({{2, 6}, keys, 19, 21, 36, 48});
+  }
+}
+
+TEST(AttentionTest, Masks) {
+  for (auto [k, p] : {Sizes{16, 8}, {40, 33}}) {
+    for (int64_t form : {0, 1, 2})
+      for (Shape shape : {Shape{2, 3, 17, 37}, Shape{2, 1, 1, 37}, Shape{37},
+                          Shape{17, 1}, Shape{3, 1, 37}, Shape{1}, Shape{}}) {
+        AttentionCase c{{2, 3}, {2, 3}, 17, 37, k, p, {{form, shape}}};
+        c.scale = 0.25;
+        c.fill = -1e9;
+        expectChain(c);
+      }
+    AttentionCase several{{2},
+                          {2},
+                          17,
+                          37,
+                          k,
+                          p,
+                          {{0, {37}}, {1, {17, 37}}, {3, {}}, {2, {2, 1, 37}}}};
+    several.scale = 0.3;
+    several.queryScale = 1.7;
+    several.fill = -50;
+    expectChain(several);
+  }
+}
+
+TEST(AttentionTest, Causal) {
+  for (auto [k, p] : {Sizes{16, 24}, {32, 64}})
+    for (auto [m, n, offset] : {std::tuple{40, 40, 0},
+                                {130, 130, 0},
+                                {300, 300, 0},
+                                {9, 50, 41},
+                                {200, 600, 400},
+                                {50, 9, 0},
+                                {20, 20, -7},
+                                {20, 20, -20},
+                                {20, 5, 5},
+                                {7, 500, -3}}) {
+      AttentionCase c{{2}, {2}, m, n, k, p, {{3, {}}}};
+      c.causalOffset = offset;
+      for (double fill :
+           {double(-kInfinity), -3.4028234663852886e38, -1e4, -3.0, 1e3}) {
+        c.fill = fill;
+        expectChain(c);
+      }
+    }
+}
+
 // What is not finite behaves as in the chain, also where keys are hidden.
+// Scores that are rounded are scaled when they are summed, and may overflow
+// before.
 TEST(AttentionTest, NotFinite) {
-  const float specials[] = {kInfinity, -kInfinity, std::nanf(""), 3e38f};
+  constexpr float large = 3e38f;
+  const float specials[] = {kInfinity, -kInfinity, std::nanf(""), large};
   for (bool isCausal : {false, true})
     for (size_t input = 0; input < 4; ++input)
       for (float special : specials)
-        for (int64_t place : {0, 5, 130, 399}) {
-          AttentionCase c{{1}, {1}, 20, 400, 4, 4, {{0, {400}}}};
-          if (isCausal)
-            c.masks.push_back({3, {}});
-          c.causalOffset = 120;
-          c.queryScale = 0.125;
-          Call call = makeCall(c);
-          GuardedBuffer &values = call.values[input];
-          values.data()[place % values.size()] = special;
-          expectChain(c, call);
-        }
+        for (int64_t place : {0, 5, 130, 399})
+          for (int64_t size : {4, 32}) {
+            AttentionCase c{{1}, {1}, 20, 400, size, size, {{0, {400}}}};
+            if (isCausal)
+              c.masks.push_back({3, {}});
+            c.causalOffset = 120;
+            c.queryScale = 0.125;
+            Call call = makeCall(c);
+            GuardedBuffer &values = call.values[input];
+            values.data()[place % values.size()] = special;
+            expectChain(c, call);
+            if (special != large)
+              expectRoundedChain(c, call);
+          }
 }
 
 // Rows of minus infinity alone, in the first block of keys or in all of them.
 TEST(AttentionTest, HiddenRows) {
-  AttentionCase c{{1}, {1}, 9, 500, 64, 64, {{0, {9, 500}}}};
-  Call call = makeCall(c);
-  for (int64_t row : {1, 4, 8})
-    for (int64_t key = 0; key < (row == 4 ? 500 : 450); ++key)
-      call.values[3].data()[row * 500 + key] = -kInfinity;
-  expectChain(c, call);
+  for (int64_t rows : {9, 19}) {
+    AttentionCase c{{1}, {1}, rows, 500, 64, 64, {{0, {rows, 500}}}};
+    Call call = makeCall(c);
+    for (int64_t row : {int64_t{1}, int64_t{4}, rows - 1})
+      for (int64_t key = 0; key < (row == 4 ? 500 : 450); ++key)
+        call.values[3].data()[row * 500 + key] = -kInfinity;
+    expectChain(c, call);
+    expectRoundedChain(c, call);
+  }
 }
 
 // Sums of weights times values overflow where the mean does not.
 TEST(AttentionTest, LargeValues) {
-  AttentionCase c{{1}, {1}, 7, 500, 8, 8};
-  Call call = makeCall(c);
-  for (int64_t i = 0; i < call.values[2].size(); ++i)
-    call.values[2].data()[i] = 3e38f;
-  expectChain(c, call);
+  for (auto [rows, size] : {std::pair{7, 8}, {17, 32}}) {
+    AttentionCase c{{1}, {1}, rows, 500, size, size};
+    Call call = makeCall(c);
+    for (int64_t i = 0; i < call.values[2].size(); ++i)
+      call.values[2].data()[i] = 3e38f;
+    expectChain(c, call);
+    expectRoundedChain(c, call);
+  }
 }
 
 std::string whyNot(const Call &call) {
@@ -488,69 +513,6 @@ TEST(AttentionTest, RefusesOtherCalls) {
   EXPECT_EQ(set("shape", int64_t{1}), "unknown attribute 'shape'");
   EXPECT_EQ(whyNot(makeCall({{2}, {2}, 3, 5, 513, 4})),
             "expected keys and values of at most 512 elements, got 513 and 4");
-}
-
-/// As the others, of elements enough.
-TEST(AttentionTest, RoundedMasksAndOrders) {
-  for (int64_t form : {0, 1, 2})
-    for (Shape shape :
-         {Shape{2, 3, 17, 37}, Shape{37}, Shape{17, 1}, Shape{}}) {
-      AttentionCase c{{2, 3}, {2, 3}, 17, 37, 40, 33, {{form, shape}}};
-      c.scale = 0.25;
-      c.fill = -1e9;
-      expectChain(c);
-    }
-  for (auto [m, n, offset] : {std::tuple{40, 40, 0},
-                              {200, 600, 400},
-                              {50, 9, 0},
-                              {20, 20, -7},
-                              {20, 20, -20}}) {
-    AttentionCase c{{2}, {2}, m, n, 32, 64, {{3, {}}}};
-    c.causalOffset = offset;
-    for (double fill : {double(-kInfinity), -3.4028234663852886e38, -3.0}) {
-      c.fill = fill;
-      expectChain(c);
-    }
-  }
-  AttentionCase c{{2, 3}, {2, 3}, 19, 37, 36, 44};
-  c.qOrder = c.vOrder = c.yOrder = {0, 2, 1, 3};
-  c.kOrder = {0, 2, 3, 1};
-  expectChain(c);
-  c.kOrder = {0, 1, 3, 2};
-  c.vOrder = {0, 1, 3, 2};
-  c.qOrder = {0, 1, 3, 2};
-  expectChain(c);
-  expectChain({{2, 6}, {2, 2}, 19, 21, 36, 48});
-  expectChain({{1}, {1}, 33, 3000, 64, 64});
-  expectChain({{1}, {1}, 17, 700, 512, 512});
-}
-
-TEST(AttentionTest, RoundedNotFinite) {
-  const float specials[] = {kInfinity, -kInfinity, std::nanf("")};
-  for (bool isCausal : {false, true})
-    for (size_t input = 0; input < 4; ++input)
-      for (float special : specials)
-        for (int64_t place : {0, 5, 130, 399}) {
-          AttentionCase c{{1}, {1}, 20, 400, 32, 32, {{0, {400}}}};
-          if (isCausal)
-            c.masks.push_back({3, {}});
-          c.causalOffset = 120;
-          Call call = makeCall(c);
-          GuardedBuffer &values = call.values[input];
-          values.data()[place % values.size()] = special;
-          expectRoundedChain(c, call);
-        }
-  AttentionCase hidden{{1}, {1}, 19, 500, 64, 64, {{0, {19, 500}}}};
-  Call call = makeCall(hidden);
-  for (int64_t row : {1, 4, 18})
-    for (int64_t key = 0; key < (row == 4 ? 500 : 450); ++key)
-      call.values[3].data()[row * 500 + key] = -kInfinity;
-  expectRoundedChain(hidden, call);
-  AttentionCase large{{1}, {1}, 17, 500, 32, 32};
-  call = makeCall(large);
-  for (int64_t i = 0; i < call.values[2].size(); ++i)
-    call.values[2].data()[i] = 3e38f;
-  expectRoundedChain(large, call);
 }
 
 /// Weights of zero and one: every value comes through as it is rounded.

@@ -317,21 +317,24 @@ TEST(RoundedTest, ConvOfEveryShape) {
           {1, 16, {4, width}, 16, {3, 3}, {stride, stride}, {1, 1, 1, 1}});
 }
 
+namespace {
+/// Of channels in blocks of that many.
+std::vector<ConvCase> casesOfManyTerms(int64_t block) {
+  ConvCase point = {1, 1024 + block, {7, 7}, 64 + block, {1, 1}};
+  point.bias = point.residual = true;
+  point.activation = "silu";
+  ConvCase window = {1, 256, {9, 14}, 96, {3, 3}, {}, {1, 1, 1, 1}};
+  window.bias = window.residual = true;
+  window.activation = "relu";
+  ConvCase large = {1, block, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}};
+  large.bias = true;
+  return {point, window, large};
+}
+} // namespace
+
 TEST(RoundedTest, ConvOfManyTerms) {
-  checkConv({1, 1040, {7, 7}, 80, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
-  checkConv({1,
-             256,
-             {9, 14},
-             96,
-             {3, 3},
-             {},
-             {1, 1, 1, 1},
-             {},
-             1,
-             true,
-             true,
-             "relu"});
-  checkConv({1, 16, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+  for (const ConvCase &c : casesOfManyTerms(16))
+    checkConv(c);
 }
 
 /// Enough of them for pixels that are rounded before.
@@ -739,22 +742,10 @@ TEST(ShortTest, ConvOfEveryShape) {
 }
 
 TEST(ShortTest, ConvOfManyTerms) {
-  checkShort({1, 1056, {7, 7}, 96, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
+  for (const ConvCase &c : casesOfManyTerms(32))
+    checkShort(c);
   checkShort({1, 2048, {5, 7}, 96, {1, 1}, {}, {}, {}, 1, true, true, "relu"});
   checkShort({2, 512, {9, 14}, 320, {1, 1}, {2, 2}, {}, {}, 1, true});
-  checkShort({1,
-              256,
-              {9, 14},
-              96,
-              {3, 3},
-              {},
-              {1, 1, 1, 1},
-              {},
-              1,
-              true,
-              true,
-              "relu"});
-  checkShort({1, 32, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
 }
 
 /// Blocks of their panels are computed for all images, one after the other.

@@ -3,10 +3,11 @@
 // Results of sums of floats, of which some are bfloat16. See Vector.h for who
 // may include it.
 
-#ifndef DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
-#define DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
+#ifndef DLC_RUNTIME_KERNEL_CPU_WRITERESULTS_H
+#define DLC_RUNTIME_KERNEL_CPU_WRITERESULTS_H
 
 #include "Activations.h"
+#include "GridRuns.h"
 #include "PairRows.h"
 
 namespace dlc::rt::cpu {
@@ -65,15 +66,6 @@ template <typename Element> struct Rows {
     return first + row * stride + column;
   }
 };
-
-[[gnu::always_inline]] inline Vec loadElements(const float *source,
-                                               int64_t count) {
-  return loadFirst(source, count);
-}
-[[gnu::always_inline]] inline Vec loadElements(const uint16_t *source,
-                                               int64_t count) {
-  return loadFirstShort(source, count);
-}
 
 /// c = act(sums + bias + residual), rounded where c is bfloat16, `columns` of
 /// each row; bias and residual are null where absent. Sums may be overwritten.
@@ -152,39 +144,37 @@ inline void writeMatrix(const MatmulPlan &plan, void *const *arguments,
              });
 }
 
-/// Results of some pixels, in blocks of channels: at most 32 of them, from
-/// `channel` of a group on, which do not lie in two blocks of bfloat16.
-/// `image`: elements in front of the image and group.
-inline void writePixels(const BlockedPlan &plan, void *const *arguments,
-                        float *sums, int64_t sumStride, const float *bias,
-                        int64_t image, int64_t channel, int64_t channels,
-                        int64_t pixel, int64_t count) {
-  constexpr int64_t shortBlock = 2 * kChannelBlock;
-  forResults(
-      plan.isShortResidual, plan.isShortY, arguments,
-      [&]<typename Residual, typename Result>(const Residual *residual,
-                                              Result *y) {
-        auto rowsOf = [&]<typename Element>(Element *elements,
-                                            int64_t first) -> Rows<Element> {
-          const int64_t block =
-              sizeof(Element) == sizeof(uint16_t) ? shortBlock : kChannelBlock;
-          if (!elements)
-            return {nullptr, block};
-          return {elements + image + first / block * block * plan.outPlane +
-                      pixel * block + first % block,
-                  block};
-        };
-        const int64_t step =
-            sizeof(Result) == sizeof(uint16_t) ? shortBlock : kChannelBlock;
-        for (int64_t j = 0; j < channels; j += step)
-          writeResults<Residual, Result>(
-              sums + j, sumStride, bias ? bias + channel + j : nullptr,
-              rowsOf(residual, channel + j), rowsOf(y, channel + j), count,
-              least(step, channels - j), plan.epilogue);
-      });
+/// Results of some pixels of a run, in blocks of channels, from a whole block
+/// of the group on.
+inline void writePixels(const ConvRun &part, void *const *arguments,
+                        float *sums, int64_t sumStride, int64_t channel,
+                        int64_t channels, int64_t pixel, int64_t count) {
+  const BlockedPlan &plan = part.plan;
+  const float *bias = part.biasOf(arguments);
+  forResults(plan.isShortResidual, plan.isShortY, arguments,
+             [&]<typename Residual, typename Result>(const Residual *residual,
+                                                     Result *y) {
+               auto rowsOf =
+                   [&]<typename Element>(Element *elements,
+                                         int64_t first) -> Rows<Element> {
+                 constexpr int64_t block = blockOf<Element>;
+                 if (!elements)
+                   return {nullptr, block};
+                 return {elements + part.outputOffset() +
+                             first / block * block * plan.outPlane +
+                             pixel * block + first % block,
+                         block};
+               };
+               constexpr int64_t step = blockOf<Result>;
+               for (int64_t j = 0; j < channels; j += step)
+                 writeResults<Residual, Result>(
+                     sums + j, sumStride, bias ? bias + channel + j : nullptr,
+                     rowsOf(residual, channel + j), rowsOf(y, channel + j),
+                     count, least(step, channels - j), plan.epilogue);
+             });
 }
 
 } // namespace
 } // namespace dlc::rt::cpu
 
-#endif // DLC_RUNTIME_KERNEL_CPU_SHORTSUMS_H
+#endif // DLC_RUNTIME_KERNEL_CPU_WRITERESULTS_H
