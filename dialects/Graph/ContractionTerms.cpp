@@ -284,9 +284,9 @@ template <typename Op> static int64_t blockOf(Op op, Value value) {
 
 /// Channels of the image within a group, taps, and, where there are blocks,
 /// channels of one.
-std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
-  SmallVector<int64_t> extents(shapeOf(getW()).drop_front());
-  const int64_t block = blockOf(*this, getX());
+template <typename Op> static SmallVector<int64_t> foldedExtentsOf(Op op) {
+  SmallVector<int64_t> extents(shapeOf(op.getW()).drop_front());
+  const int64_t block = blockOf(op, op.getX());
   if (block && extents[0] % block == 0) {
     extents[0] /= block;
     extents.push_back(block);
@@ -294,15 +294,54 @@ std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
   return extents;
 }
 
-std::optional<FactorDims> ConvOp::getFactorDims() {
+template <typename Op> static FactorDims convFactorDimsOf(Op op) {
   FactorDims dims{{0}, {1}};
-  const auto rank = static_cast<unsigned>(shapeOf(getW()).size());
+  const auto rank = static_cast<unsigned>(shapeOf(op.getW()).size());
   llvm::append_range(dims.rows, llvm::seq(2u, rank));
-  if (blockOf(*this, getY()))
+  if (blockOf(op, op.getY()))
     dims.columns.push_back(rank);
   else
     std::swap(dims.rows, dims.columns);
   return dims;
+}
+
+namespace {
+/// Where the factors of one term of a convolution are.
+struct ConvTerm {
+  template <typename Op>
+  ConvTerm(Op op, ArrayRef<Index> position, ArrayRef<Index> folded);
+
+  Index output; ///< The channel of the result.
+  SmallVector<Index> weight;
+  Channel channel;
+  int64_t block; ///< Of the image's channels, or 0.
+  SmallVector<Index> taps;
+};
+} // namespace
+
+template <typename Op>
+ConvTerm::ConvTerm(Op op, ArrayRef<Index> position, ArrayRef<Index> folded)
+    : output(position[1]), block(blockOf(op, op.getX())) {
+  const Correlation windows = unblockedCorrelationOf(op);
+  ArrayRef<int64_t> weights = shapeOf(op.getW());
+  if (int64_t blockOfY = blockOf(op, op.getY()))
+    output = output * blockOfY + position.back();
+  Index input = folded[0];
+  if (folded.size() + 1 > weights.size())
+    input = input * block + folded.back();
+  ArrayRef<Index> tap = folded.slice(1, windows.dims());
+  channel = {input, weights[1], output, weights[0] / windows.group};
+  weight = {output, input};
+  llvm::append_range(weight, tap);
+  taps = tapsOf(windows, position.slice(2, windows.dims()), tap);
+}
+
+std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
+  return foldedExtentsOf(*this);
+}
+
+std::optional<FactorDims> ConvOp::getFactorDims() {
+  return convFactorDimsOf(*this);
 }
 
 Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
@@ -311,24 +350,11 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
     return reader.fail("a bias within the sum");
   if (isShortFloat(elementOf(*this)))
     return failOfShortFloats(reader);
-  const Correlation windows = unblockedCorrelationOf(*this);
-  ArrayRef<int64_t> weights = shapeOf(getW());
-  Index output = position[1];
-  if (int64_t block = blockOf(*this, getY()))
-    output = output * block + position.back();
-  const int64_t block = blockOf(*this, getX());
-  Index input = folded[0];
-  if (folded.size() + 1 > weights.size())
-    input = input * block + folded.back();
-  const size_t dims = windows.dims();
-  ArrayRef<Index> tap = folded.slice(1, dims);
-  Channel channel = {input, weights[1], output, weights[0] / windows.group};
-  SmallVector<Index> w = {output, input};
-  llvm::append_range(w, tap);
+  const ConvTerm term(*this, position, folded);
   return multiply(elementOf(*this), reader,
-                  buildTap(reader, getX(), block, position[0], channel,
-                           tapsOf(windows, position.slice(2, dims), tap)),
-                  reader.read(getW(), w));
+                  buildTap(reader, getX(), term.block, position[0],
+                           term.channel, term.taps),
+                  reader.read(getW(), term.weight));
 }
 
 TypedAttr IntegerConvOp::getIdentity() {
@@ -341,35 +367,27 @@ Value IntegerConvOp::buildFold(OpBuilder &builder, Location loc, Value a,
 }
 
 std::optional<SmallVector<int64_t>> IntegerConvOp::getFoldedExtents() {
-  return SmallVector<int64_t>(shapeOf(getW()).drop_front());
+  return foldedExtentsOf(*this);
 }
 
 std::optional<FactorDims> IntegerConvOp::getFactorDims() {
-  const auto rank = static_cast<unsigned>(shapeOf(getW()).size());
-  return FactorDims{{1}, llvm::to_vector(llvm::seq(2u, rank))};
+  return convFactorDimsOf(*this);
 }
 
 Value IntegerConvOp::buildTermAt(ElementReader &reader,
                                  ArrayRef<Index> position,
                                  ArrayRef<Index> folded) {
-  const Correlation windows = unblockedCorrelationOf(*this);
-  ArrayRef<int64_t> weights = shapeOf(getW());
-  const size_t dims = windows.dims();
-  ArrayRef<Index> tap = folded.slice(1, dims);
-  Channel channel = {folded[0], weights[1], position[1],
-                     weights[0] / windows.group};
-  SmallVector<Index> w = {position[1], folded[0]};
-  llvm::append_range(w, tap);
+  const ConvTerm term(*this, position, folded);
   // Zero points of output channels are a vector.
   auto zeroOf = [&](Value zero) {
-    return reader.read(zero, reader.broadcast(position[1], shapeOf(zero)));
+    return reader.read(zero, reader.broadcast(term.output, shapeOf(zero)));
   };
-  Tap image = buildTap(reader, getX(), 0, position[0], channel,
-                       tapsOf(windows, position.slice(2, dims), tap));
+  Tap image = buildTap(reader, getX(), term.block, position[0], term.channel,
+                       term.taps);
   image.element = centered(reader, getX(), image.element,
                            zeroOf(getXZeroPoint()));
   return multiply(reader.getBuilder().getI32Type(), reader, image,
-                  centered(reader, getW(), reader.read(getW(), w),
+                  centered(reader, getW(), reader.read(getW(), term.weight),
                            zeroOf(getWZeroPoint())));
 }
 

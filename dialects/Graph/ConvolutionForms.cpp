@@ -256,12 +256,20 @@ static Value createWide(Chain &chain, Operation *op, Type wide) {
 }
 
 /// Each product of centered bytes is less than 2^16, and floats hold integers
-/// of 24 bits.
+/// of 24 bits. Channels by themselves are multiplied as bytes.
 bool IntegerConvOp::hasFasterParts() {
   constexpr int64_t mostTerms = 1 << 8;
   auto type = dyn_cast<RankedTensorType>(getW().getType());
-  return getGroup() != 1 && type && type.hasStaticShape() &&
-         isStatic(getWZeroPoint().getType()) &&
+  if (getGroup() == 1 || getChannelBlock() != 0 || !type ||
+      !type.hasStaticShape())
+    return false;
+  auto image = dyn_cast<RankedTensorType>(getX().getType());
+  if (image && image.getRank() != type.getRank())
+    return false;
+  const bool isDepthwise = type.getDimSize(1) == 1 &&
+                           type.getDimSize(0) == getGroup() &&
+                           type.getRank() <= 4;
+  return !isDepthwise && isStatic(getWZeroPoint().getType()) &&
          ShapedType::getNumElements(type.getShape().drop_front()) <= mostTerms;
 }
 

@@ -181,28 +181,35 @@ std::optional<PermutedOp> MaxPoolGradientOp::block(int64_t) {
   return blockWindow(*this);
 }
 
+static int64_t channelsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(kChannels);
+}
+
 std::optional<PermutedOp> ConcatOp::block(int64_t size) {
-  int64_t axis = wrapAxis(getAxis(), rankOf(getY()));
+  int64_t rank = rankOf(getY()), axis = wrapAxis(getAxis(), rank);
   // Along channels a single one is not repeated, as it is elsewhere.
-  auto isWhole = [&](Value operand) {
-    return cast<RankedTensorType>(operand.getType()).getDimSize(kChannels) %
-               size ==
-           0;
-  };
-  if (axis == kChannels && !llvm::all_of(getOperands(), isWhole))
-    return std::nullopt;
-  return withAxis(*this, axis);
+  auto isWhole = [&](Value operand) { return channelsOf(operand) % size == 0; };
+  if (axis != kChannels || llvm::all_of(getOperands(), isWhole))
+    return withAxis(*this, axis);
+  // Each operand is one block.
+  if (channelsOf(getY()) == size)
+    return withAxis(*this, rank);
+  return std::nullopt;
 }
 
 std::optional<PermutedOp> SplitOp::block(int64_t size) {
-  int64_t axis = wrapAxis(getAxis(), rankOf(getX()));
+  int64_t rank = rankOf(getX()), axis = wrapAxis(getAxis(), rank);
   PermutedOp result = withAxis(*this, axis);
   if (axis != kChannels)
     return result;
   auto sizes = getConstantInts(getSizes());
   auto isWhole = [&](int64_t part) { return part % size == 0; };
-  if (!sizes || !llvm::all_of(*sizes, isWhole))
+  if (!sizes)
     return std::nullopt;
+  if (!llvm::all_of(*sizes, isWhole))
+    return channelsOf(getX()) == size // Each result is one block.
+               ? std::optional(withAxis(*this, rank))
+               : std::nullopt;
   for (int64_t &part : *sizes)
     part /= size;
   result.constants.emplace_back(getSizesMutable().getOperandNumber(),

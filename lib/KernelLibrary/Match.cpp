@@ -209,9 +209,12 @@ bool Matcher::anchorIntegers(Operation *op, StringRef packed) {
 bool Matcher::anchorIntegerConv(graph::IntegerConvOp conv) {
   if (conv.getAutoPad() != "NOTSET")
     return refuse("automatic padding is not resolved");
-  if (conv.getGroup() != 1)
-    return refuse("the library convolves integers in one group");
   setWindows(conv);
+  if (conv.getGroup() != 1)
+    match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  if (conv.getChannelBlock() != 0)
+    match.config.set("channel_block",
+                     builder.getI64IntegerAttr(conv.getChannelBlock()));
   return anchorIntegers(conv, "packed_w");
 }
 

@@ -508,9 +508,10 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  const int64_t block = asksLibraries && areMostForGPULibraries(body)
-                            ? kAllChannels
-                            : channelBlock;
+  const bool isOfAllChannels =
+      isGenerated ? asksLibraries && areMostForGPULibraries(body)
+                  : channelBlock > 0 && areMostOfIntegers(body);
+  const int64_t block = isOfAllChannels ? kAllChannels : channelBlock;
   Layouts layouts(body,
                   {block, isStrict, bf16Parts, plainGradients, isGenerated});
   Moved moved = findMoved(body);

@@ -23,9 +23,14 @@ static LayoutCost costOf(uint64_t time) {
              : kForbidden;
 }
 
+static int64_t blockOf(RankedTensorType type, int64_t block) {
+  return block == kAllChannels ? type.getDimSize(1) : block;
+}
+
 /// N, C/b, D1..Dn, b.
 static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
   SmallVector<int64_t> shape(type.getShape());
+  block = blockOf(type, block);
   shape[1] /= block;
   shape.push_back(block);
   return type.clone(shape);
@@ -34,14 +39,17 @@ static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
 static bool isBlockable(Value value, const ConvOptions &options) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
-  bool isFloat = options.isGenerated
-                     ? element.isF32() || element.isF16() || element.isBF16()
-                     : element.isF32();
+  // Integers are those of IntegerConvOp, whose library has all channels last.
+  const bool isTaken =
+      options.isGenerated
+          ? element.isF32() || element.isF16() || element.isBF16()
+      : options.block == kAllChannels ? isa<IntegerType>(element)
+                                      : element.isF32();
   // Of all channels there are enough to read several at once.
   constexpr int64_t together = 8;
   const int64_t block =
       options.block == kAllChannels ? together : options.block;
-  return isFloat && type.getNumElements() > 0 &&
+  return isTaken && type.getNumElements() > 0 &&
          type.getDimSize(1) % block == 0;
 }
 
@@ -63,10 +71,10 @@ struct Convolution {
 } // namespace
 
 Convolution::Convolution(Operation *op) : op(op) {
-  if (auto conv = dyn_cast<ConvOp>(op)) {
-    image = conv.getX();
-    result = conv.getY();
-    weights = conv.getW();
+  if (isConvolution(op)) {
+    image = op->getOperand(0);
+    weights = op->getOperand(1);
+    result = op->getResult(0);
     rank = rankOf(weights);
   } else if (auto gradient = dyn_cast<ConvWeightGradientOp>(op)) {
     image = gradient.getX();
@@ -100,9 +108,10 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
       type = resultType;
     operand.set(scratch.addArgument(type, op->getLoc()));
   }
-  if (auto conv = dyn_cast<ConvOp>(form)) {
-    conv.getY().setType(cast<TensorType>(resultType));
-    conv.setChannelBlock(block);
+  if (weights) {
+    form->getResult(0).setType(resultType);
+    form->setAttr(kChannelBlockAttr,
+                  Builder(op->getContext()).getI64IntegerAttr(block));
   }
   auto match = library::matchGroup({form});
   const rt::LibraryEntry *entry =
@@ -165,21 +174,33 @@ static bool isForGPULibrary(ConvOp conv) {
   return entry->isFaster(call.view());
 }
 
-bool dlc::graph::areMostForGPULibraries(Block &body) {
+/// Whether convolutions of which `isOwn` have most of the multiplications.
+static bool areMost(Block &body, function_ref<bool(Operation *)> isOwn) {
   double all = 0, own = 0;
-  for (auto conv : body.getOps<ConvOp>()) {
-    if (!hasStaticTypes(conv))
+  for (Operation &op : body) {
+    if (!isConvolution(&op) || !hasStaticTypes(&op))
       continue;
-    RankedTensorType y = typeOf(conv.getY()), w = typeOf(conv.getW());
+    RankedTensorType y = typeOf(op.getResult(0)), w = typeOf(op.getOperand(1));
     if (w.getNumElements() == 0)
       continue;
     const double products = static_cast<double>(y.getNumElements()) *
                             static_cast<double>(w.getNumElements()) /
                             static_cast<double>(w.getDimSize(0));
     all += products;
-    own += isForGPULibrary(conv) ? products : 0;
+    own += isOwn(&op) ? products : 0;
   }
   return 2 * own > all;
+}
+
+bool dlc::graph::areMostForGPULibraries(Block &body) {
+  return areMost(body, [](Operation *op) {
+    auto conv = dyn_cast<ConvOp>(op);
+    return conv && isForGPULibrary(conv);
+  });
+}
+
+bool dlc::graph::areMostOfIntegers(Block &body) {
+  return areMost(body, llvm::IsaPred<IntegerConvOp>);
 }
 
 /// Gradients of weights take what there is: all channels last are for libraries
@@ -268,7 +289,7 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
       auto call = own.callWith(
           isImageBlocked ? blockedType(imageType, block) : imageType,
           isResultBlocked ? blockedType(resultType, block) : resultType,
-          isResultBlocked ? block : 0, options);
+          isResultBlocked ? blockOf(resultType, block) : 0, options);
       if (!call)
         continue;
       forms.push_back({isImageBlocked, isResultBlocked});

@@ -111,7 +111,7 @@ void Layouts::addBlockable(Block &body) {
     if (!of(&op).empty()) {
       // The image, and the result or the gradient of it.
       ends.push_back(op.getOperand(0));
-      ends.push_back(isa<ConvOp>(op) ? op.getResult(0) : op.getOperand(1));
+      ends.push_back(isConvolution(&op) ? op.getResult(0) : op.getOperand(1));
       continue;
     }
     auto layout = dyn_cast<LayoutOpInterface>(op);
@@ -312,7 +312,6 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
 static SmallVector<Form> convForms(Operation *op, const Layouts &layouts) {
   SmallVector<Form> forms;
   Builder builder(op->getContext());
-  auto conv = dyn_cast<ConvOp>(op);
   for (const ConvForm &own : layouts.of(op)) {
     Form form;
     form.operands.assign(op->getNumOperands(), 0);
@@ -324,13 +323,13 @@ static SmallVector<Form> convForms(Operation *op, const Layouts &layouts) {
       form.change.emplace();
       addCost(form, 1); // Row-major among equals.
     }
-    if (own.isResultBlocked && !conv) {
+    if (own.isResultBlocked && !isConvolution(op)) {
       form.operands[1] = kBlocked;
     } else if (own.isResultBlocked) {
       form.layout = kBlocked;
       form.change->attributes.push_back(builder.getNamedAttr(
-          conv.getChannelBlockAttrName(),
-          builder.getI64IntegerAttr(layouts.blockOf(conv.getY()))));
+          kChannelBlockAttr,
+          builder.getI64IntegerAttr(layouts.blockOf(op->getResult(0)))));
     }
     forms.push_back(std::move(form));
   }

@@ -54,14 +54,24 @@ struct ConvOptions {
   bool isGenerated = false;    ///< By generated code, not by a library.
 };
 
-/// The forms of a ConvOp or ConvWeightGradientOp that a library computes; the
-/// first is without blocks and always there; of others there are none.
+/// The forms of a convolution or its ConvWeightGradientOp that a library
+/// computes; the first is without blocks and always there; of others there are
+/// none.
 llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
                                         const ConvOptions &options);
+
+/// What has an image, weights and a result, whose channels may be in blocks as
+/// the attribute kChannelBlockAttr says.
+inline bool isConvolution(mlir::Operation *op) {
+  return llvm::isa<ConvOp, IntegerConvOp>(op);
+}
+inline constexpr llvm::StringLiteral kChannelBlockAttr = "channel_block";
 
 /// Whether libraries of the maker of a GPU are the faster ones for convolutions
 /// that have most of the multiplications, with all channels last.
 bool areMostForGPULibraries(mlir::Block &body);
+/// Whether convolutions of integers have most of the multiplications.
+bool areMostOfIntegers(mlir::Block &body);
 
 /// The layouts that values may have: row-major, those that transposes lead to
 /// and from, and channels in blocks where a convolution gains by them.

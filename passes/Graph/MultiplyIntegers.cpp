@@ -219,11 +219,16 @@ LogicalResult Rewriter::rewrite(MatmulOp matmul) {
   return replace(multiply(floats, multiply(a->scale, b->scale)));
 }
 
-/// Of one group, which the library has.
+/// Whether the library has it: of one group, or of channels by themselves.
+static bool hasGroupsOfLibrary(ConvOp conv, RankedTensorType weights) {
+  return conv.getGroup() == 1 || (weights.getDimSize(1) == 1 &&
+                                  weights.getDimSize(0) == conv.getGroup());
+}
+
 LogicalResult Rewriter::rewrite(ConvOp conv) {
   auto type = dyn_cast<RankedTensorType>(conv.getW().getType());
   auto x = match(conv.getX());
-  if (!x || x->turned || !type || conv.getGroup() != 1 ||
+  if (!x || x->turned || !type || !hasGroupsOfLibrary(conv, type) ||
       conv.getChannelBlock() != 0 || conv.getAutoPad() != "NOTSET" ||
       typeOf(conv.getX()).getRank() != type.getRank() || type.getRank() > 4 ||
       !fitSums(*x, type.getShape().drop_front()))
@@ -232,7 +237,7 @@ LogicalResult Rewriter::rewrite(ConvOp conv) {
   if (!w || w->turned)
     return failure();
   SmallVector<NamedAttribute> attributes;
-  for (StringRef name : {"strides", "pads", "dilations"})
+  for (StringRef name : {"strides", "pads", "dilations", "group"})
     attributes.push_back(builder.getNamedAttr(name, conv->getAttr(name)));
   Value y = make("graph.integer_conv", {x->x, w->x, zeroOf(*x), zeroOf(*w)},
                  attributes);

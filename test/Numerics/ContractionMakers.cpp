@@ -52,19 +52,22 @@ static void makeQuantizedAgain(Generator &g, Value x) {
 
 /// Convolutions of integers, or of what they stand for.
 static void makeByteConv(Generator &g) {
-  const int64_t channels = g.oneOf<int64_t>({1, 3, 16}),
-                outputs = g.oneOf<int64_t>({1, 4, 17});
+  const int64_t channels = g.oneOf<int64_t>({1, 3, 16});
   Type left = byteOf(g), right = byteOf(g);
+  const bool isDepthwise = g.chance(30);
+  const int64_t outputs = isDepthwise ? channels : g.oneOf<int64_t>({1, 4, 17});
   Value x = g.fresh({2, channels, 6, 5}, left, 0, 9);
-  Value w = g.fresh({outputs, channels, 3, 2}, right, 0, 9);
+  Value w = g.fresh({outputs, isDepthwise ? 1 : channels, 3, 2}, right, 0, 9);
   Generator::Shape ofW;
   if (g.chance(50))
     ofW.push_back(outputs);
   Value zeroX = g.fresh({}, left, 0, 3), zeroW = g.fresh(ofW, right, 0, 3);
   NamedAttribute pads = g.list("pads", {1, 0, 2, 1});
   NamedAttribute strides = g.list("strides", {1, g.oneOf<int64_t>({1, 2})});
+  NamedAttribute group = g.num("group", isDepthwise ? channels : 1);
   if (g.chance(40)) {
-    Value y = g.makeOne("integer_conv", {x, w, zeroX, zeroW}, {pads, strides});
+    Value y =
+        g.makeOne("integer_conv", {x, w, zeroX, zeroW}, {pads, strides, group});
     if (y && g.chance(50))
       g.make("requantize", {y, g.fresh({}, g.b.getF32Type(), 0.25, 0.5),
                             g.fresh({}, g.b.getF32Type(), 0.25, 0.5),
@@ -76,7 +79,8 @@ static void makeByteConv(Generator &g) {
   Value a = g.makeOne("dequantize_linear", {x, scaleX, zeroX});
   Value b =
       g.makeOne("dequantize_linear", {w, scaleW, zeroW}, {g.num("axis", 0)});
-  Value y = a && b ? g.makeOne("conv", {a, b}, {pads, strides}) : Value();
+  Value y =
+      a && b ? g.makeOne("conv", {a, b}, {pads, strides, group}) : Value();
   makeQuantizedAgain(g, y);
 }
 

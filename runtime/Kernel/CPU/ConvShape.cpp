@@ -4,6 +4,7 @@
 
 #include "BlockedConv.h"
 #include "BlockedGradient.h"
+#include "IntegerSet.h"
 #include "Winograd.h"
 
 #include <algorithm>
@@ -385,19 +386,52 @@ static Status readBlockedWindows(const Attributes &attributes,
   return Status::ok();
 }
 
+/// The plain shape of a tensor with all its channels last, in one block.
+static Status readChannelsLast(const TensorType &type, const char *role,
+                               TensorType &plain) {
+  if (type.rank() < 4 || type.shape[1] != 1)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected %s in one block of channels, got %s", role,
+                     toString(type).c_str());
+  plain = type;
+  plain.shape[1] = type.shape.back();
+  plain.shape.pop_back();
+  return Status::ok();
+}
+
 Status cpu::readIntegerConv(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;
   DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"strides", Ints},
                                                    {"pads", Ints},
                                                    {"dilations", Ints},
+                                                   {"group", Int},
+                                                   {"channel_block", Int},
                                                    {"packed_w", Int}}));
   DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
-  const ConvTensors tensors = {call.inputs[0], call.inputs[1],
-                               call.outputs[0]};
+  TensorType x = call.inputs[0], y = call.outputs[0];
+  const TensorType &w = call.inputs[1];
+  shape.blockedX = x.rank() == w.rank() + 1;
+  shape.blockedY = attributes.getInt("channel_block", 0) != 0;
+  if (shape.blockedX)
+    DLC_RETURN_IF_ERROR(readChannelsLast(x, "x", x));
+  if (shape.blockedY)
+    DLC_RETURN_IF_ERROR(readChannelsLast(y, "the output", y));
+  DLC_RETURN_IF_ERROR(checkMostDims(call, x));
+  const ConvTensors tensors = {x, w, y};
   int64_t padEnd[2];
-  DLC_RETURN_IF_ERROR(readShape(tensors, attributes, 1, shape, padEnd));
-  return checkSpatial(tensors, shape, padEnd);
+  DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
+                                attributes.getInt("group", 1), shape, padEnd));
+  DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
+  const bool isOneToOne =
+      shape.isDepthwise() && shape.outChannels == shape.inChannels;
+  if (shape.group == 1 || (isOneToOne && shape.taps() <= kMostByteTaps))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected one group, or one for each channel of both x and "
+                   "y and at most %lld taps, got %lld of %s",
+                   static_cast<long long>(kMostByteTaps),
+                   static_cast<long long>(shape.group), toString(w).c_str());
 }
 
 Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {

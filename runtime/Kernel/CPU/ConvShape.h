@@ -41,7 +41,8 @@ Status readConv(const KernelCall &call, ConvShape &shape);
 /// anywhere; those outside of x count nothing.
 Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 
-/// The same of cpu.integer_conv: x and w of bytes give y, in one group. Of the
+/// The same of cpu.integer_conv: x and w of bytes give y, in one group or each
+/// channel by itself. A blocked tensor has all channels in one block. Of the
 /// operands behind them and of element types it says nothing.
 Status readIntegerConv(const KernelCall &call, ConvShape &shape);
 

@@ -13,6 +13,9 @@ namespace {
 
 class TileSums {
 public:
+  static constexpr int64_t kTerms = kByteTerms;
+  static constexpr int64_t kRows = 16, kTermsOfRows = kByteTerms;
+
   void add(const ByteArguments &t, int64_t rows, int64_t width) {
     for (int64_t j = 0; j < width; j += 2 * kTile)
       for (int64_t i = 0; i < rows; i += 2 * kTile) {
@@ -84,8 +87,9 @@ inline void TileSums::multiply(const ByteArguments &t) {
   });
 }
 
-constexpr IntegerKernels thisByteTiles = {
-    runIntegerMatmul<TileSums>, runIntegerConv<TileSums>, arrangeImages};
+constexpr IntegerKernels thisByteTiles = {runIntegerMatmul<TileSums>,
+                                          runIntegerConv<TileSums>,
+                                          runIntegerDepthwise, arrangeImages};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -19,15 +19,16 @@ struct ConvCall {
   const IntegerKernels *kernels;
   size_t workspace; ///< Which argument it is.
   bool isPacked;
-  int64_t imageBytes; ///< Of all images, at the workspace's beginning.
+  /// Of what is made of x, at the workspace's beginning; 0 where x is there so.
+  int64_t imageBytes;
 
   uint8_t *images(void *const *arguments) const {
-    return static_cast<uint8_t *>(arguments[workspace]);
+    return static_cast<uint8_t *>(arguments[imageBytes > 0 ? workspace : 0]);
   }
   /// Behind the images where w is not packed.
   uint8_t *weights(void *const *arguments) const {
     return isPacked ? static_cast<uint8_t *>(arguments[1])
-                    : images(arguments) + imageBytes;
+                    : static_cast<uint8_t *>(arguments[workspace]) + imageBytes;
   }
 };
 
@@ -41,7 +42,9 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     const IntegerArguments arguments = integerArguments(
         call.plan.integers, call.images(given), call.weights(given), given);
-    call.kernels->conv(call.plan, arguments, begin, end);
+    const auto run = call.plan.isDepthwise ? call.kernels->depthwiseConv
+                                           : call.kernels->conv;
+    run(call.plan, arguments, begin, end);
   }
 
 private:
@@ -69,11 +72,11 @@ public:
   ArrangeImages(const ConvCall &call, std::unique_ptr<PreparedKernel> following)
       : call(call), following(std::move(following)) {}
   int64_t tiles() const override {
-    return call.plan.integers.product.batch * call.plan.height;
+    return call.plan.integers.product.batch * call.plan.windows.inH;
   }
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
     call.kernels->arrange(call.plan, static_cast<uint8_t *>(arguments[0]),
-                          arguments[2], call.images(arguments), begin, end);
+                          call.images(arguments), begin, end);
   }
   const PreparedKernel *next() const override { return following.get(); }
 
@@ -88,17 +91,6 @@ private:
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// What windows reach along a dimension, from the first border on.
-static int64_t reachOf(int64_t out, int64_t stride, int64_t kernel,
-                       int64_t dilation) {
-  return out > 0 ? (out - 1) * stride + (kernel - 1) * dilation + 1 : 0;
-}
-
-static int64_t imageBytesOf(const IntegerConvPlan &plan) {
-  return saturatedProduct(
-      {plan.integers.product.batch, plan.height, plan.width, plan.channels});
-}
-
 static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
   DLC_RETURN_IF_ERROR(checkIntegerOperands(call));
   const TensorType &x = call.inputs[0];
@@ -109,9 +101,9 @@ static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
     w.type = typeOfW;
   DLC_RETURN_IF_ERROR(checkByteFactor(x, "x"));
   DLC_RETURN_IF_ERROR(checkByteFactor(w, "w"));
-  DLC_RETURN_IF_ERROR(checkTensor(x, x.type, "x", 3, 4));
+  DLC_RETURN_IF_ERROR(checkTensor(x, x.type, "x", 3, 5));
   DLC_RETURN_IF_ERROR(
-      checkTensor(call.outputs[0], call.outputs[0].type, "the output", 3, 4));
+      checkTensor(call.outputs[0], call.outputs[0].type, "the output", 3, 5));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readIntegerConv(call, shape));
   DLC_RETURN_IF_ERROR(
@@ -121,13 +113,9 @@ static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
   plan.windows = windowsOf(shape);
   plan.channels = shape.inChannels;
   const Windows &windows = plan.windows;
-  plan.height = reachOf(windows.outH, windows.strideH, windows.kernelH,
-                        windows.dilationH);
-  plan.width = reachOf(windows.outW, windows.strideW, windows.kernelW,
-                       windows.dilationW);
-  plan.run = std::max<int64_t>(
-      windows.dilationW == 1 ? windows.kernelW * plan.channels : plan.channels,
-      1);
+  plan.run = windows.dilationW == 1 ? windows.kernelW : 1;
+  plan.isPlainY = !shape.blockedY;
+  plan.isDepthwise = shape.group != 1;
   IntegerPlan &integers = plan.integers;
   integers.isSignedA = x.type == DLC_I8;
   integers.isSignedB = typeOfW == DLC_I8;
@@ -136,24 +124,26 @@ static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
   product.batch = shape.batch;
   product.m = shape.pixels();
   product.n = shape.outChannels;
-  product.k = shape.inChannels * shape.taps();
-  DLC_RETURN_IF_ERROR(
-      readRequantization(call, product.n, x.rank() - 2, integers));
+  product.k = shape.groupIn() * shape.taps();
+  product.lda = shape.inChannels; // Of pixels.
+  DLC_RETURN_IF_ERROR(readRequantization(
+      call, product.n, plan.isPlainY ? call.outputs[0].rank() - 2 : 0,
+      integers));
   sizePacked(integers);
-  // Borders, and what is between windows, are no part of any tensor.
-  constexpr int64_t fewBytes = 1 << 20, most = 4;
-  const int64_t usual =
-      std::max(saturatedProduct({elementCount(x.shape).value_or(0), most}),
-               saturatedProduct({product.batch, product.m, product.k, most}));
-  if (imageBytesOf(plan) > std::max(usual, fewBytes))
-    return makeError(StatusCode::InvalidArgument,
-                     "expected windows that reach no further than %lld bytes, "
-                     "got %s of %lld by %lld with borders",
-                     static_cast<long long>(std::max(usual, fewBytes)),
-                     toString(x).c_str(), static_cast<long long>(plan.height),
-                     static_cast<long long>(plan.width));
-  planIntegerGrid(integers);
+  if (plan.isDepthwise)
+    integers.terms = product.k; // Nothing multiplies several of them at once.
+  planIntegerGrid(integers,
+                  plan.isDepthwise ? kMostDepthwiseColumns : INT64_MAX);
   return Status::ok();
+}
+
+/// Of what is made of x. It comes first, which leaves what is behind it
+/// aligned.
+static int64_t imageBytesOf(const KernelCall &call) {
+  constexpr int64_t alignment = 64;
+  const TensorType &x = call.inputs[0];
+  const bool isPlain = x.rank() == call.inputs[1].rank();
+  return isPlain ? roundUp(elementCount(x.shape).value_or(0), alignment) : 0;
 }
 
 bool cpu::isIntegerConvSupported(const KernelCall &call, std::string &why) {
@@ -170,16 +160,10 @@ size_t cpu::packedIntegerConvBytes(const KernelCall &call, size_t operand) {
   return static_cast<size_t>(packedMatrixBytes(plan.integers));
 }
 
-/// Images first, which leaves what is behind them aligned.
-static int64_t alignedImageBytes(const IntegerConvPlan &plan) {
-  constexpr int64_t alignment = 64;
-  return roundUp(imageBytesOf(plan), alignment);
-}
-
 static size_t workspaceBytesOf(const KernelCall &call,
                                const IntegerConvPlan &plan) {
   const bool isPacked = call.attributes.getInt("packed_w", 0) != 0;
-  return static_cast<size_t>(alignedImageBytes(plan) +
+  return static_cast<size_t>(imageBytesOf(call) +
                              (isPacked ? 0 : packedMatrixBytes(plan.integers)));
 }
 
@@ -192,14 +176,24 @@ KernelCost cpu::integerConvCost(const KernelCall &call) {
   IntegerConvPlan plan = {};
   if (!planIntegerConv(call, plan).isOk())
     return {};
-  return integerCost(call, plan.integers);
+  KernelCost cost = integerCost(call, plan.integers);
+  // As many flops as there are in the time in which a byte moves.
+  constexpr uint64_t flopsOfByte = 10;
+  const auto bytes = [](const TensorType &type) {
+    return byteCount(type.type, type.shape).value_or(0);
+  };
+  cost.overhead += 2 * flopsOfByte * imageBytesOf(call);
+  if (plan.isPlainY)
+    cost.overhead += flopsOfByte * bytes(call.outputs[0]);
+  return cost;
 }
 
 bool cpu::integerConvFromOperation(std::string_view, const KernelCall &call,
                                    Attributes &attributes) {
-  if (call.attributes.getString("auto_pad", "NOTSET") != "NOTSET" ||
-      call.attributes.getInt("group", 1) != 1)
+  if (call.attributes.getString("auto_pad", "NOTSET") != "NOTSET")
     return false;
+  for (const char *name : {"group", "channel_block"})
+    attributes.set(name, call.attributes.getInt(name, name[0] == 'g'));
   for (const char *name : {"strides", "pads", "dilations"})
     if (std::span<const int64_t> held = call.attributes.getInts(name);
         !held.empty())
@@ -216,14 +210,14 @@ static void packParts(const IntegerConvPlan &plan, const void *source,
                       void *target, int64_t begin, int64_t end) {
   const auto *w = static_cast<const uint8_t *>(source);
   const int64_t taps = plan.windows.kernelH * plan.windows.kernelW;
-  const int64_t channels = plan.channels;
+  const int64_t channels = plan.isDepthwise ? 1 : plan.channels;
+  const auto byteAt = [&](int64_t l, int64_t j) {
+    return w[(j * channels + l % channels) * taps + l / channels];
+  };
   for (int64_t part = begin; part < end; ++part)
-    packByteColumns(
-        plan.integers, part * kPackedColumns,
-        [&](int64_t l, int64_t j) {
-          return w[(j * channels + l % channels) * taps + l / channels];
-        },
-        static_cast<uint8_t *>(target));
+    packByteColumns(plan.integers, plan.isDepthwise ? 1 : kByteGroup,
+                    part * kPackedColumns, byteAt,
+                    static_cast<uint8_t *>(target));
 }
 
 void cpu::packIntegerConv(const KernelCall &call, size_t operand,
@@ -257,12 +251,14 @@ Status cpu::prepareIntegerConv(const KernelCall &call, Isa isa,
     kernels = tiles;
   const bool isPacked = call.attributes.getInt("packed_w", 0) != 0;
   const ConvCall shared = {plan, kernels, call.inputs.size() + 1, isPacked,
-                           alignedImageBytes(plan)};
+                           imageBytesOf(call)};
   std::unique_ptr<PreparedKernel> following;
   if (isPacked)
     following = std::make_unique<PreparedConv>(shared);
   else
     following = std::make_unique<PackWeights>(shared);
-  prepared = std::make_unique<ArrangeImages>(shared, std::move(following));
+  prepared = shared.imageBytes > 0
+                 ? std::make_unique<ArrangeImages>(shared, std::move(following))
+                 : std::move(following);
   return Status::ok();
 }

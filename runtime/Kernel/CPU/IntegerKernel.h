@@ -23,8 +23,6 @@ struct ByteArguments {
   bool accumulate; ///< Add to the sums there are.
 };
 
-using ByteKernel = void (*)(const ByteArguments &);
-
 /// At any address.
 typedef uint32_t UnalignedWords
     __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(1), may_alias));
@@ -43,7 +41,25 @@ typedef uint32_t UnalignedWords
   return terms + Words{};
 }
 
+typedef int16_t SignedHalves __attribute__((vector_size(DLC_VECTOR_BYTES)));
+
+/// The sums of the products of both halves.
+[[gnu::always_inline]] inline Words multiplyHalves(Words a, Words b) {
+#if DLC_VECTOR_BYTES == 64
+  return (Words)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif DLC_VECTOR_BYTES == 32
+  return (Words)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (Words)__builtin_ia32_pmaddwd128((SignedHalves)a, (SignedHalves)b);
+#else
+  const auto x = reinterpret_cast<IntVec>(a), y = reinterpret_cast<IntVec>(b);
+  return reinterpret_cast<Words>((x >> 16) * (y >> 16) +
+                                 (x << 16 >> 16) * (y << 16 >> 16));
+#endif
+}
+
 #if DLC_VECTOR_BYTES == 64 && defined(__AVX512VNNI__)
+#define DLC_MULTIPLIES_BYTES
 
 /// With 32 registers.
 constexpr int kByteRows = 6, kByteVectors = 4;
@@ -79,26 +95,10 @@ struct ByteRow {
       : even(bytes & 0x00ff00ffu), odd(bytes >> 8 & 0x00ff00ffu) {}
 };
 
-typedef int16_t SignedHalves __attribute__((vector_size(DLC_VECTOR_BYTES)));
 [[gnu::always_inline]] inline ByteColumns::ByteColumns(Words bytes)
     : even(reinterpret_cast<Words>(reinterpret_cast<SignedHalves>(bytes << 8) >>
                                    8)),
       odd(reinterpret_cast<Words>(reinterpret_cast<SignedHalves>(bytes) >> 8)) {
-}
-
-/// The sums of the products of both halves.
-[[gnu::always_inline]] inline Words multiplyHalves(Words a, Words b) {
-#if DLC_VECTOR_BYTES == 64
-  return (Words)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#elif DLC_VECTOR_BYTES == 32
-  return (Words)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-  return (Words)__builtin_ia32_pmaddwd128((SignedHalves)a, (SignedHalves)b);
-#else
-  const auto x = reinterpret_cast<IntVec>(a), y = reinterpret_cast<IntVec>(b);
-  return reinterpret_cast<Words>((x >> 16) * (y >> 16) +
-                                 (x << 16 >> 16) * (y << 16 >> 16));
-#endif
 }
 
 [[gnu::always_inline]] inline Words addProducts(Words sum, const ByteRow &a,
@@ -107,6 +107,16 @@ typedef int16_t SignedHalves __attribute__((vector_size(DLC_VECTOR_BYTES)));
 }
 
 #endif
+
+template <int rows, int vectors>
+[[gnu::always_inline]] inline void storeSums(const Words (&sums)[rows][vectors],
+                                             uint32_t *to, bool accumulate) {
+  DLC_UNROLL for (int i = 0; i < rows; ++i) {
+    uint32_t *at = to + i * kPackedColumns;
+    DLC_UNROLL for (int v = 0; v < vectors; ++v, at += kLanes)
+        storeWords(at, accumulate ? sums[i][v] + loadWords(at) : sums[i][v]);
+  }
+}
 
 template <int rows, int vectors> void byteKernel(const ByteArguments &t) {
   Words sums[rows][vectors] = {};
@@ -122,53 +132,388 @@ template <int rows, int vectors> void byteKernel(const ByteArguments &t) {
           addProducts(sums[i][v], row, ByteColumns(bytes[v]));
     }
   }
-  DLC_UNROLL for (int i = 0; i < rows; ++i) {
-    uint32_t *to = t.sums + i * kPackedColumns;
-    DLC_UNROLL for (int v = 0; v < vectors; ++v, to += kLanes)
-        storeWords(to, t.accumulate ? sums[i][v] + loadWords(to) : sums[i][v]);
-  }
+  storeSums(sums, t.sums, t.accumulate);
 }
 
-template <int rows> struct ByteKernelRow {
-  ByteKernel at[kByteVectors + 1] = {};
-  constexpr ByteKernelRow() { fill<1>(); }
-  template <int vectors> constexpr void fill() {
-    if constexpr (vectors <= kByteVectors) {
-      at[vectors] = byteKernel<rows, vectors>;
-      fill<vectors + 1>();
-    }
+/// The kernels for 1 to `mostRows` rows and 1 to kByteVectors vectors, of which
+/// `Of` makes each.
+template <typename Arguments, typename Of, int mostRows> struct KernelTable {
+  using Kernel = void (*)(const Arguments &);
+
+  constexpr KernelTable() { fill<1, 1>(); }
+  Kernel of(int64_t rows, int64_t vectors) const { return at[rows][vectors]; }
+
+private:
+  template <int rows, int vectors> constexpr void fill() {
+    at[rows][vectors] = Of::template kernel<rows, vectors>;
+    if constexpr (vectors < kByteVectors)
+      fill<rows, vectors + 1>();
+    else if constexpr (rows < mostRows)
+      fill<rows + 1, 1>();
   }
+
+  Kernel at[mostRows + 1][kByteVectors + 1] = {};
 };
 
-template <int rows = 1>
-[[gnu::always_inline]] inline ByteKernel byteKernelOf(int64_t wanted,
-                                                      int64_t vectors) {
-  if constexpr (rows < kByteRows)
-    if (wanted > rows)
-      return byteKernelOf<rows + 1>(wanted, vectors);
-  static constexpr ByteKernelRow<rows> row;
-  return row.at[vectors];
-}
+struct ByteKernelOf {
+  template <int rows, int vectors>
+  static constexpr auto kernel = byteKernel<rows, vectors>;
+};
+constexpr KernelTable<ByteArguments, ByteKernelOf, kByteRows> byteKernels;
 
-struct VectorSums {
-  /// Sums of `rows` rows and the `width` columns of a part of a packed b, a
-  /// multiple of kPanelWidth.
-  static void add(const ByteArguments &t, int64_t rows, int64_t width) {
-    const int64_t bytes = width * kByteGroup;
-    for (int64_t i = 0; i < rows; i += kByteRows) {
+/// Sums of `rows` rows of bytes and the `width` columns of a part of a packed
+/// b, a multiple of kPanelWidth.
+inline void addBytes(const ByteArguments &t, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; i += kByteRows)
+    for (int64_t j = 0; j < width;) {
+      const int64_t vectors =
+          least<int64_t>((width - j) / kLanes, kByteVectors);
       ByteArguments part = t;
       part.a += i * t.aStride;
-      for (int64_t at = 0; at < bytes;) {
-        const int64_t vectors =
-            least<int64_t>((bytes - at) / DLC_VECTOR_BYTES, kByteVectors);
-        part.b = t.b + at;
-        part.sums = t.sums + i * kPackedColumns + at / kByteGroup;
-        byteKernelOf(least<int64_t>(rows - i, kByteRows), vectors)(part);
-        at += vectors * DLC_VECTOR_BYTES;
-      }
+      part.b += j * kByteGroup;
+      part.sums += i * kPackedColumns + j;
+      byteKernels.of(least<int64_t>(rows - i, kByteRows), vectors)(part);
+      j += vectors * kLanes;
     }
+}
+
+#if defined(DLC_MULTIPLIES_BYTES) || DLC_VECTOR_BYTES == 16
+
+/// Adds up products of rows of a and columns of b, as every `Sums` does.
+struct VectorSums {
+  /// Terms that it takes are a multiple of that many.
+  static constexpr int64_t kTerms = kByteGroup;
+  /// Of what is not copied multiples of so many rows, with such of so many
+  /// terms, have nothing behind them that it reads.
+  static constexpr int64_t kRows = 1, kTermsOfRows = kByteGroup;
+
+  static void add(const ByteArguments &t, int64_t rows, int64_t width) {
+    addBytes(t, rows, width);
   }
 };
+
+#else
+
+//===----------------------------------------------------------------------===//
+// Products of pairs of bytes
+//===----------------------------------------------------------------------===//
+
+// An instruction adds up two products of u8 and i8 in 16 bits, where they
+// saturate. They don't if i8 of one sign are 128 together at most, without it,
+// which is so of nearly all pairs of what was quantised. A group of terms with
+// others is two groups, each with a half of every i8; where there are many of
+// those, products are of 16 bits.
+
+#if DLC_VECTOR_BYTES == 64
+[[gnu::always_inline]] inline Words multiplyPairs(Words a, Words b) {
+  return (Words)_mm512_maddubs_epi16((__m512i)a, (__m512i)b);
+}
+[[gnu::always_inline]] inline Words sizesOf(Words bytes) {
+  return (Words)_mm512_abs_epi8((__m512i)bytes);
+}
+[[gnu::always_inline]] inline Words positiveOf(Words bytes) {
+  return (Words)_mm512_max_epi8((__m512i)bytes, _mm512_setzero_si512());
+}
+[[gnu::always_inline]] inline Words largerHalves(Words a, Words b) {
+  return (Words)_mm512_max_epi16((__m512i)a, (__m512i)b);
+}
+[[gnu::always_inline]] inline bool hasHalfOver128(Words halves) {
+  return _mm512_cmpgt_epi16_mask((__m512i)halves, _mm512_set1_epi16(128)) != 0;
+}
+#else
+[[gnu::always_inline]] inline Words multiplyPairs(Words a, Words b) {
+  return (Words)_mm256_maddubs_epi16((__m256i)a, (__m256i)b);
+}
+[[gnu::always_inline]] inline Words sizesOf(Words bytes) {
+  return (Words)_mm256_abs_epi8((__m256i)bytes);
+}
+[[gnu::always_inline]] inline Words positiveOf(Words bytes) {
+  return (Words)_mm256_max_epi8((__m256i)bytes, _mm256_setzero_si256());
+}
+[[gnu::always_inline]] inline Words largerHalves(Words a, Words b) {
+  return (Words)_mm256_max_epi16((__m256i)a, (__m256i)b);
+}
+[[gnu::always_inline]] inline bool hasHalfOver128(Words halves) {
+  return _mm256_movemask_epi8(
+             _mm256_cmpgt_epi16((__m256i)halves, _mm256_set1_epi16(128))) != 0;
+}
+#endif
+
+/// Whether products of a pair of i8 may saturate.
+template <int vectors>
+[[gnu::always_inline]] inline bool maySaturate(const Words (&bytes)[vectors]) {
+  constexpr uint32_t ones = 0x01010101;
+  // Usually neither of any sign does.
+  Words most = {};
+  DLC_UNROLL for (int v = 0; v < vectors; ++v) most =
+      largerHalves(most, multiplyPairs(sizesOf(bytes[v]), ones + Words{}));
+  if (__builtin_expect(!hasHalfOver128(most), true))
+    return false;
+  most = Words{};
+  DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+    const Words positive = positiveOf(bytes[v]);
+    const Words negative = sizesOf(bytes[v] ^ positive);
+    most = largerHalves(most, multiplyPairs(positive, ones + Words{}));
+    most = largerHalves(most, multiplyPairs(negative, ones + Words{}));
+  }
+  return hasHalfOver128(most);
+}
+
+/// Groups that are made ready together, such that columns stay in a first cache
+/// while rows pass, on AVX2.
+constexpr int64_t kMostGroups = 64;
+/// More groups that are two take longer than products of 16 bits.
+constexpr int64_t kMostSplit = kMostGroups / 5;
+
+/// Vectors of columns, made ready for a kernel.
+struct ReadyColumns {
+  /// Takes them as they are, and in two halves where products may saturate;
+  /// words of two terms where that would be too many. Of t.b the first vector
+  /// is meant.
+  void take(const ByteArguments &t, int64_t vectors);
+
+  bool isWide;   ///< There are words of two terms.
+  int64_t count; ///< Of split groups.
+  /// Of each its distance from the first group, in bytes.
+  int32_t split[kMostSplit];
+  /// Groups, and behind them the other halves of those in `split`; or words, of
+  /// all groups first those at even places and then the others.
+  alignas(64) uint32_t data[2 * kMostGroups * kByteVectors * kLanes];
+
+private:
+  /// False where there are too many to split.
+  template <int vectors> bool trySplit(const ByteArguments &t);
+  void widen(const ByteArguments &t, int64_t vectors);
+};
+
+template <int vectors>
+inline bool ReadyColumns::trySplit(const ByteArguments &t) {
+  typedef int8_t SignedBytes __attribute__((vector_size(DLC_VECTOR_BYTES)));
+  constexpr int width = vectors * kLanes;
+  uint32_t *to = data, *rest = data + t.groups * width;
+  count = 0;
+  for (int64_t l = 0; l < t.groups; ++l, to += width) {
+    Words bytes[vectors];
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      bytes[v] = loadWords(t.b + l * t.bStride + v * DLC_VECTOR_BYTES);
+      storeWords(to + v * kLanes, bytes[v]);
+    }
+    if (__builtin_expect(!maySaturate(bytes), true))
+      continue;
+    if (count == kMostSplit)
+      return false;
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      const auto own = reinterpret_cast<SignedBytes>(bytes[v]);
+      const SignedBytes half = own >> 1;
+      storeWords(to + v * kLanes, reinterpret_cast<Words>(half));
+      storeWords(rest + v * kLanes, reinterpret_cast<Words>(own - half));
+    }
+    rest += width;
+    split[count++] = static_cast<int32_t>(l * kByteGroup);
+  }
+  return true;
+}
+
+inline void ReadyColumns::widen(const ByteArguments &t, int64_t vectors) {
+  const int64_t width = vectors * kLanes;
+  uint32_t *even = data, *odd = data + t.groups * width;
+  for (int64_t l = 0; l < t.groups; ++l)
+    for (int64_t v = 0; v < vectors; ++v, even += kLanes, odd += kLanes) {
+      const ByteColumns terms(
+          loadWords(t.b + l * t.bStride + v * DLC_VECTOR_BYTES));
+      storeWords(even, terms.even);
+      storeWords(odd, terms.odd);
+    }
+}
+
+inline void ReadyColumns::take(const ByteArguments &t, int64_t vectors) {
+  const bool isSplit = vectors == kByteVectors ? trySplit<kByteVectors>(t)
+                       : vectors == 1 ? trySplit<1>(t)
+                                      : false;
+  isWide = !isSplit;
+  if (isWide)
+    widen(t, vectors);
+}
+
+/// Rows times columns that are made ready once for all of them.
+class VectorSums {
+public:
+  static constexpr int64_t kTerms = kByteGroup;
+  static constexpr int64_t kRows = 1, kTermsOfRows = kByteGroup * kLanes;
+
+  void add(const ByteArguments &t, int64_t rows, int64_t width);
+
+private:
+  static constexpr int64_t kParts = kPackedColumns / kLanes / kByteVectors;
+
+  void addGroups(const ByteArguments &t, int64_t rows, int64_t width);
+  void widenRows(const ByteArguments &t, int64_t rows);
+
+  ReadyColumns columns[kParts];
+  /// Rows as words of two terms.
+  alignas(64) uint32_t halves[kMostByteRows][2 * kMostGroups];
+};
+
+inline void VectorSums::widenRows(const ByteArguments &t, int64_t rows) {
+  static_assert(kByteTerms / kByteGroup % kLanes == 0);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t l = 0; l < t.groups; l += kLanes) {
+      const ByteRow terms(loadWords(t.a + i * t.aStride + l * kByteGroup));
+      storeWords(halves[i] + l, terms.even);
+      storeWords(halves[i] + kMostGroups + l, terms.odd);
+    }
+}
+
+/// One call of a kernel for rows that are `aStride` bytes apart.
+struct RowArguments {
+  const void *a;
+  int64_t aStride;
+  const ReadyColumns &columns;
+  int64_t groups;
+  uint32_t *sums;
+  bool accumulate;
+};
+
+/// Where rows of a are. The distances are hidden, so that each stays an operand
+/// of its load: a loop that adds them up has no time for products.
+template <int rows> struct RowPointers {
+  explicit RowPointers(const RowArguments &t)
+      : a(static_cast<const uint8_t *>(t.a)) {
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      offsets[i] = i * t.aStride;
+      asm("" : "+r"(offsets[i]));
+    }
+  }
+  [[gnu::always_inline]] Words at(int row, int64_t byte) const {
+    return spreadTerms(a + byte + offsets[row]);
+  }
+
+  const uint8_t *a;
+  int64_t offsets[rows];
+};
+
+template <int rows, int vectors> void pairKernel(const RowArguments &t) {
+  constexpr uint32_t ones = 0x00010001;
+  const RowPointers<rows> a(t);
+  const uint32_t *b = t.columns.data;
+  Words sums[rows][vectors] = {};
+  const auto add = [&](int64_t at) __attribute__((always_inline)) {
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      const Words row = a.at(i, at);
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] += multiplyHalves(
+          multiplyPairs(row, loadWords(b + v * kLanes)), ones + Words{});
+    }
+    b += vectors * kLanes;
+  };
+  for (int64_t l = 0; l < t.groups * kByteGroup; l += kByteGroup)
+    add(l);
+  for (int64_t l = 0; l < t.columns.count; ++l)
+    add(t.columns.split[l]);
+  storeSums(sums, t.sums, t.accumulate);
+}
+
+template <int rows, int vectors> void halfKernel(const RowArguments &t) {
+  constexpr int64_t word = sizeof(uint32_t);
+  const RowPointers<rows> a(t);
+  const uint32_t *b = t.columns.data;
+  Words sums[rows][vectors] = {};
+  for (int64_t first = 0; first < 2; ++first)
+    for (int64_t l = 0; l < t.groups; ++l, b += vectors * kLanes)
+      DLC_UNROLL for (int i = 0; i < rows; ++i) {
+        const Words row = a.at(i, (first * kMostGroups + l) * word);
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+            multiplyHalves(row, loadWords(b + v * kLanes));
+      }
+  storeSums(sums, t.sums, t.accumulate);
+}
+
+struct PairKernelOf {
+  template <int rows, int vectors>
+  static constexpr auto kernel = pairKernel<rows, vectors>;
+};
+struct HalfKernelOf {
+  template <int rows, int vectors>
+  static constexpr auto kernel = halfKernel<rows, vectors>;
+};
+/// What fits into registers: fewer rows leave more to load and to count for
+/// each product.
+constexpr int kPairRows = kLanes == 16 ? 6 : 4, kHalfRows = 6;
+constexpr KernelTable<RowArguments, PairKernelOf, kPairRows> pairKernels;
+constexpr KernelTable<RowArguments, HalfKernelOf, kHalfRows> halfKernels;
+
+inline void VectorSums::add(const ByteArguments &t, int64_t rows,
+                            int64_t width) {
+  if (rows <= kByteRows) {
+    addBytes(t, rows, width);
+    return;
+  }
+  for (int64_t first = 0; first < t.groups; first += kMostGroups) {
+    ByteArguments part = t;
+    part.a += first * kByteGroup;
+    part.b += first * t.bStride;
+    part.groups = least(t.groups - first, kMostGroups);
+    part.accumulate = t.accumulate || first > 0;
+    addGroups(part, rows, width);
+  }
+}
+
+/// Fetches what lies behind `from` into the cache, evenly over calls.
+class Fetch {
+public:
+  Fetch(const int8_t *from, int64_t bytes, int64_t calls)
+      : at(from), end(from + bytes), step(bytes / calls + 1) {}
+  void some() {
+    const int8_t *last = end - at > step ? at + step : end;
+    for (; at < last; at += kLineBytes)
+      __builtin_prefetch(at);
+  }
+
+private:
+  static constexpr int64_t kLineBytes = 64;
+
+  const int8_t *at;
+  const int8_t *const end;
+  const int64_t step;
+};
+
+inline void VectorSums::addGroups(const ByteArguments &t, int64_t rows,
+                                  int64_t width) {
+  constexpr int64_t lanes = kByteVectors * kLanes;
+  const auto vectorsOf = [&](int64_t j) {
+    return least<int64_t>((width - j) / kLanes, kByteVectors);
+  };
+  bool isWide = false;
+  for (int64_t j = 0; j < width; j += lanes) {
+    ByteArguments part = t;
+    part.b += j * kByteGroup;
+    columns[j / lanes].take(part, vectorsOf(j));
+    isWide |= columns[j / lanes].isWide;
+  }
+  if (isWide)
+    widenRows(t, rows);
+  const int64_t bytes = t.groups * t.bStride;
+  const int64_t calls =
+      (width + lanes - 1) / lanes * ((rows + kPairRows - 1) / kPairRows);
+  Fetch next(t.b + bytes, bytes, calls);
+  for (int64_t j = 0; j < width; j += lanes) {
+    const ReadyColumns &own = columns[j / lanes];
+    const int64_t vectors = vectorsOf(j);
+    const int64_t mostRows = own.isWide ? kHalfRows : kPairRows;
+    for (int64_t i = 0; i < rows; i += mostRows) {
+      next.some();
+      const int64_t some = least(rows - i, mostRows);
+      uint32_t *sums = t.sums + i * kPackedColumns + j;
+      if (own.isWide)
+        halfKernels.of(some, vectors)(
+            {halves[i], sizeof(halves[i]), own, t.groups, sums, t.accumulate});
+      else
+        pairKernels.of(some, vectors)({t.a + i * t.aStride, t.aStride, own,
+                                       t.groups, sums, t.accumulate});
+    }
+  }
+}
+
+#endif
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -153,7 +153,7 @@ static void packParts(const IntegerPlan &plan, const void *source, void *target,
     const auto *from =
         static_cast<const uint8_t *>(source) + matrix * product.k * product.n;
     packByteColumns(
-        plan, part % parts * kPackedColumns,
+        plan, kByteGroup, part % parts * kPackedColumns,
         [&](int64_t l, int64_t j) { return from[l * product.ldb + j]; },
         static_cast<uint8_t *>(target) + matrix * packedMatrixBytes(plan));
   }

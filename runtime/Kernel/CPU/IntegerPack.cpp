@@ -24,12 +24,10 @@ Status cpu::checkByteZeroPoint(const TensorType &type, DataType factor,
       columns == 1 ? "" : " or one for each column", toString(type).c_str());
 }
 
-void cpu::planIntegerGrid(IntegerPlan &plan) {
+void cpu::planIntegerGrid(IntegerPlan &plan, int64_t mostColumns) {
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 18, fewestRows = 32;
-  // Beside the gap between rows.
-  constexpr int64_t mostTerms = kByteRowsBytes / fewestRows - kByteTerms;
   MatmulPlan &product = plan.product;
-  plan.termBlock = std::min(plan.terms, mostTerms);
+  plan.termBlock = std::min(plan.terms, kMostByteTerms);
   plan.termBlocks = ceilDiv(plan.terms, plan.termBlock);
   const int64_t fitting =
       kByteRowsBytes / (plan.termBlock + kByteTerms) / fewestRows * fewestRows;
@@ -43,8 +41,9 @@ void cpu::planIntegerGrid(IntegerPlan &plan) {
       std::max<int64_t>(product.rowBlock * kPackedColumns * plan.termBlock, 1);
   const int64_t perTile = std::max(
       {groups * outer / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
-  product.columnBlock =
-      std::min(perTile, std::max(groups, int64_t{1})) * kPackedColumns;
+  product.columnBlock = std::min({perTile, std::max(groups, int64_t{1}),
+                                  mostColumns / kPackedColumns}) *
+                        kPackedColumns;
   product.columnBlocks = ceilDiv(product.n, product.columnBlock);
 }
 

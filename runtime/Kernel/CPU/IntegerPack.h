@@ -37,16 +37,18 @@ int64_t packedMatrixBytes(const IntegerPlan &plan);
 
 /// Chooses the grid. Aims: many rows, which share what is copied of them in the
 /// second cache; enough tiles for 16 workers, of some microseconds.
-void planIntegerGrid(IntegerPlan &plan);
+/// A tile has at most `mostColumns`, a multiple of kPackedColumns.
+void planIntegerGrid(IntegerPlan &plan, int64_t mostColumns = INT64_MAX);
 
 /// Of such calls: they are twice as fast as those of floats, with no more than
 /// instructions for 16 bits.
 KernelCost integerCost(const KernelCall &call, const IntegerPlan &plan);
 
 /// Packs up to 64 columns of one matrix, from `first` on, of which
-/// byteAt(l, j) is term l of column j; `target` is where it begins.
+/// byteAt(l, j) is term l of column j; `group` terms of a column lie together.
+/// `target` is where the matrix begins.
 template <typename ByteAt>
-void packByteColumns(const IntegerPlan &plan, int64_t first,
+void packByteColumns(const IntegerPlan &plan, int64_t group, int64_t first,
                      const ByteAt &byteAt, uint8_t *target) {
   const MatmulPlan &product = plan.product;
   const int64_t width = std::min(plan.columns - first, kPackedColumns);
@@ -56,10 +58,10 @@ void packByteColumns(const IntegerPlan &plan, int64_t first,
   std::memset(to, 0, static_cast<size_t>(width * plan.terms));
   int32_t sums[kPackedColumns] = {};
   for (int64_t l = 0; l < product.k; ++l) {
-    uint8_t *place = to + l / kByteGroup * width * kByteGroup + l % kByteGroup;
+    uint8_t *place = to + l / group * width * group + l % group;
     for (int64_t j = 0; j < columns; ++j) {
       const auto value = static_cast<uint8_t>(byteAt(l, first + j) ^ flip);
-      place[j * kByteGroup] = value;
+      place[j * group] = value;
       sums[j] += static_cast<int8_t>(value);
     }
   }

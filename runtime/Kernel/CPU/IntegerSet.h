@@ -14,10 +14,15 @@ namespace dlc::rt::cpu {
 inline constexpr int64_t kByteTerms = 64;
 /// Terms of a column that lie together: what an instruction multiplies.
 inline constexpr int64_t kByteGroup = 4;
-/// Rows of a that a tile of the grid takes at most, and bytes of them that it
-/// copies at a time.
+/// Rows of a that a tile of the grid takes at most, bytes of them that it
+/// copies at a time, and terms of each of at least 32 rows.
 inline constexpr int64_t kMostByteRows = 128;
-inline constexpr int64_t kByteRowsBytes = 128 * 1024;
+inline constexpr int64_t kByteRowsBytes = 160 * 1024;
+inline constexpr int64_t kMostByteTerms = kByteRowsBytes / 32 - kByteTerms;
+/// Taps of a convolution of each channel by itself, at most, and channels of a
+/// tile of its grid.
+inline constexpr int64_t kMostByteTaps = 512;
+inline constexpr int64_t kMostDepthwiseColumns = 1024;
 
 /// c[batch][M][N] = (a - its zero point) * (b - those of its columns), sums in
 /// i32 that wrap around. Tiles are numbered batch, row block, column block, the
@@ -51,17 +56,19 @@ struct IntegerArguments {
   void *c;
 };
 
-/// y[batch][N][M] of the windows of images: its pixels are the rows of a
-/// product, of which b has, for each channel of the result, the terms in the
-/// order kernelH, kernelW, channels. Images are
-/// [batch][height][width][channels] with the borders that windows reach, zero
-/// points, around them.
+/// y of the windows of images: its pixels are the rows of a product, of which b
+/// has, for each channel of the result, the terms in the order kernelH,
+/// kernelW, channels. Images are [batch][inH][inW][channels]; outside of them
+/// are zero points. y is [batch][M][N], or [batch][N][M] where it is plain.
 struct IntegerConvPlan {
   IntegerPlan integers;
   Windows windows;
   int64_t channels;
-  int64_t height, width; ///< With borders.
-  int64_t run;           ///< Terms that follow each other in an image.
+  int64_t run; ///< Taps that follow each other in an image, within a row.
+  bool isPlainY;
+  /// Each channel is one of the result, of which b has the taps alone: i8 as
+  /// above, [columns/64][taps][64], and the sums behind them.
+  bool isDepthwise;
 };
 
 struct IntegerKernels {
@@ -70,10 +77,12 @@ struct IntegerKernels {
   /// With images in place of a.
   void (*conv)(const IntegerConvPlan &plan, const IntegerArguments &arguments,
                int64_t begin, int64_t end);
+  void (*depthwiseConv)(const IntegerConvPlan &plan,
+                        const IntegerArguments &arguments, int64_t begin,
+                        int64_t end);
   /// Makes images of x [batch][channels][inH][inW], rows [begin, end) of all.
   void (*arrange)(const IntegerConvPlan &plan, const uint8_t *x,
-                  const void *zero, uint8_t *images, int64_t begin,
-                  int64_t end);
+                  uint8_t *images, int64_t begin, int64_t end);
 };
 
 extern const IntegerKernels baselineIntegers;

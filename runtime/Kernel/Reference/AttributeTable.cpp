@@ -60,7 +60,7 @@ static constexpr Entry entries[] = {
             "hidden_size layout linear_before_reset"},
     {"hard_sigmoid", "alpha beta"},
     {"hardmax", "axis"},
-    {"integer_conv", "auto_pad dilations group pads strides"},
+    {"integer_conv", "auto_pad channel_block dilations group pads strides"},
     {"is_inf", "detect_negative detect_positive"},
     {"layer_norm", "axis epsilon"},
     {"leaky_relu", "alpha"},

@@ -52,12 +52,14 @@ static Status splitBlocks(const Attributes &attributes, TensorType &y) {
   return Status::ok();
 }
 
-static Status readConv(const InferContext &context, ConvolutionShape &shape) {
-  TensorType x = context.operand(0).type;
+/// x as it is without blocks.
+static Status readImage(const InferContext &context, TensorType &x,
+                        int64_t &block) {
+  x = context.operand(0).type;
   const TensorType &w = context.operand(1).type;
   if (x.hasRank && w.hasRank && w.rank() >= 3 && x.rank() == w.rank() + 1)
-    DLC_RETURN_IF_ERROR(joinBlocks(0, x, shape.block));
-  return readConvolution(context, x, shape);
+    return joinBlocks(0, x, block);
+  return Status::ok();
 }
 
 /// Gives `type` N, M and the positions of windows.
@@ -77,7 +79,9 @@ static Status inferConv(const InferContext &context,
   DLC_RETURN_IF_ERROR(checkOperands(context, 2, 3));
   DLC_RETURN_IF_ERROR(checkSameType(context, 0, 2));
   ConvolutionShape shape;
-  DLC_RETURN_IF_ERROR(readConv(context, shape));
+  TensorType x;
+  DLC_RETURN_IF_ERROR(readImage(context, x, shape.block));
+  DLC_RETURN_IF_ERROR(readConvolution(context, x, shape));
   DataType element = context.operand(0).type.type;
   if (!shape.hasRank)
     return addResult(results, unrankedOf(element));
@@ -97,8 +101,9 @@ static Status inferIntegerConv(const InferContext &context,
     DLC_RETURN_IF_ERROR(checkSameType(context, factor, factor + 2));
   }
   ConvolutionShape shape;
-  DLC_RETURN_IF_ERROR(
-      readConvolutionShape(context, context.operand(0).type, shape));
+  TensorType x;
+  DLC_RETURN_IF_ERROR(readImage(context, x, shape.block));
+  DLC_RETURN_IF_ERROR(readConvolutionShape(context, x, shape));
   auto isOne = [](const TensorType &type) {
     return !type.hasRank || mayHaveShape(type, {}) ||
            mayHaveShape(type, {{int64_t{1}}});
@@ -115,6 +120,7 @@ static Status inferIntegerConv(const InferContext &context,
     DLC_RETURN_IF_ERROR(checkVector(context, 3, shape.weights[0]));
   TensorType type{DLC_I32, {}};
   DLC_RETURN_IF_ERROR(inferPositions(shape, type));
+  DLC_RETURN_IF_ERROR(splitBlocks(context.attrs(), type));
   return addResult(results, std::move(type));
 }
 

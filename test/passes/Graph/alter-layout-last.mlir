@@ -16,14 +16,21 @@ func.func @channels_last(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16>, %v
 
 // -----
 
-// What joins different numbers of channels has none of its blocks.
+// What joins or parts different numbers of channels does so along the last
+// dimension.
 // CHECK-LABEL: func.func @joined
-// CHECK: graph.concat {{.*}} {axis = 1 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<2x40x9x7xf16>
-// CHECK: graph.conv {{.*}} : (tensor<2x1x9x7x40xf16>, tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16>
-func.func @joined(%x: tensor<2x32x9x7xf16>, %y: tensor<2x8x9x7xf16>, %u: tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16> {
+// CHECK: graph.concat {{.*}} {axis = 4 : i64} : (tensor<2x1x9x7x32xf16>, tensor<2x1x9x7x8xf16>) -> tensor<2x1x9x7x40xf16>
+// CHECK: graph.conv {{.*}} : (tensor<2x1x9x7x40xf16>, tensor<24x40x3x3xf16>) -> tensor<2x1x9x7x24xf16>
+// CHECK: graph.split {{.*}} {axis = 4 : i64} : (tensor<2x1x9x7x24xf16>, tensor<2xi64>) -> (tensor<2x1x9x7x8xf16>, tensor<2x1x9x7x16xf16>)
+// CHECK: graph.conv {{.*}} : (tensor<2x1x9x7x16xf16>, tensor<8x16x1x1xf16>)
+func.func @joined(%x: tensor<2x32x9x7xf16>, %y: tensor<2x8x9x7xf16>, %u: tensor<24x40x3x3xf16>, %v: tensor<8x8x1x1xf16>, %t: tensor<8x16x1x1xf16>) -> (tensor<2x8x9x7xf16>, tensor<2x8x9x7xf16>) {
+  %sizes = graph.constant dense<[8, 16]> : tensor<2xi64>
   %0 = graph.concat %x, %y {axis = 1 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<2x40x9x7xf16>
   %1 = graph.conv %0, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x40x9x7xf16>, tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16>
-  return %1 : tensor<2x24x9x7xf16>
+  %2:2 = graph.split %1, %sizes {axis = 1 : i64} : (tensor<2x24x9x7xf16>, tensor<2xi64>) -> (tensor<2x8x9x7xf16>, tensor<2x16x9x7xf16>)
+  %3 = graph.conv %2#0, %v : (tensor<2x8x9x7xf16>, tensor<8x8x1x1xf16>) -> tensor<2x8x9x7xf16>
+  %4 = graph.conv %2#1, %t : (tensor<2x16x9x7xf16>, tensor<8x16x1x1xf16>) -> tensor<2x8x9x7xf16>
+  return %3, %4 : tensor<2x8x9x7xf16>, tensor<2x8x9x7xf16>
 }
 
 // -----

@@ -224,18 +224,20 @@ func.func @stretched(%x: tensor<1x32x9x9xf32>) -> tensor<1x32x3x72xf32> {
 // -----
 
 // Short sums of small integers in groups are exact as floats, which have fast
-// kernels; long ones, and those of one group, stay.
+// kernels; long ones, those of one group and channels by themselves stay.
 // CHECK-LABEL: func @grouped_integers
-// CHECK: %[[W:.*]] = graph.sub %{{.*}} : (tensor<4x1x3x3xf32>, tensor<4x1x1x1xf32>)
+// CHECK: %[[W:.*]] = graph.sub %{{.*}} : (tensor<4x2x3x3xf32>, tensor<4x1x1x1xf32>)
 // CHECK: %[[X:.*]] = graph.sub %{{.*}} : (tensor<1x4x8x8xf32>, tensor<f32>)
-// CHECK: %[[Y:.*]] = graph.conv %[[X]], %[[W]] {group = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
+// CHECK: %[[Y:.*]] = graph.conv %[[X]], %[[W]] {group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}
 // CHECK: graph.cast %[[Y]] {to = i32}
 // CHECK: graph.integer_conv
 // CHECK: graph.integer_conv
+// CHECK: graph.integer_conv {{.*}} {group = 4 : i64}
 // CHECK-NOT: graph.conv
-func.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x4x3x3xi8>, %long: tensor<1x66x8x8xui8>, %u: tensor<2x33x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<4xi8>, %z: tensor<i8>) -> (tensor<1x4x8x8xi32>, tensor<1x4x6x6xi32>, tensor<1x2x6x6xi32>) {
-  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x8x8xi32>
+func.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x2x3x3xi8>, %v: tensor<4x4x3x3xi8>, %t: tensor<4x1x3x3xi8>, %long: tensor<1x66x8x8xui8>, %u: tensor<2x33x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<4xi8>, %z: tensor<i8>) -> (tensor<1x4x8x8xi32>, tensor<1x4x6x6xi32>, tensor<1x2x6x6xi32>, tensor<1x4x6x6xi32>) {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x8x8xui8>, tensor<4x2x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x8x8xi32>
   %1 = graph.integer_conv %x, %v, %zx, %zw : (tensor<1x4x8x8xui8>, tensor<4x4x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x6x6xi32>
   %2 = graph.integer_conv %long, %u, %zx, %z {group = 2 : i64} : (tensor<1x66x8x8xui8>, tensor<2x33x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x2x6x6xi32>
-  return %0, %1, %2 : tensor<1x4x8x8xi32>, tensor<1x4x6x6xi32>, tensor<1x2x6x6xi32>
+  %3 = graph.integer_conv %x, %t, %zx, %zw {group = 4 : i64} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x6x6xi32>
+  return %0, %1, %2, %3 : tensor<1x4x8x8xi32>, tensor<1x4x6x6xi32>, tensor<1x2x6x6xi32>, tensor<1x4x6x6xi32>
 }

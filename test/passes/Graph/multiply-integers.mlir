@@ -178,14 +178,20 @@ func.func @large_bias(%a: tensor<1x3x8x8xui8>, %b: tensor<4x3x3x3xi8>, %bias: te
 
 // -----
 
-// In groups, as depthwise ones, they stay.
+// So are channels by themselves; in other groups they stay.
 // CHECK-LABEL: func.func @groups
-// CHECK-NOT: graph.integer_conv
-func.func @groups(%a: tensor<1x4x8x8xui8>, %b: tensor<4x1x3x3xi8>, %s: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> tensor<1x4x6x6xf32> {
+// CHECK: graph.integer_conv %arg0, %arg1, {{.*}} {group = 4 : i64} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>
+// CHECK: graph.conv {{.*}} {group = 2 : i64}
+// CHECK: graph.conv {{.*}} {group = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<8x1x3x3xf32>)
+func.func @groups(%a: tensor<1x4x8x8xui8>, %b: tensor<4x1x3x3xi8>, %c: tensor<4x2x3x3xi8>, %d: tensor<8x1x3x3xi8>, %s: tensor<f32>, %z: tensor<ui8>, %u: tensor<i8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>, tensor<1x8x6x6xf32>) {
   %x = graph.dequantize_linear %a, %s, %z : (tensor<1x4x8x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x8x8xf32>
   %w = graph.dequantize_linear %b, %s, %u : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<4x1x3x3xf32>
+  %v = graph.dequantize_linear %c, %s, %u : (tensor<4x2x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<4x2x3x3xf32>
+  %t = graph.dequantize_linear %d, %s, %u : (tensor<8x1x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<8x1x3x3xf32>
   %0 = graph.conv %x, %w {group = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>
-  return %0 : tensor<1x4x6x6xf32>
+  %1 = graph.conv %x, %v {group = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
+  %2 = graph.conv %x, %t {group = 4 : i64} : (tensor<1x4x8x8xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1, %2 : tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>, tensor<1x8x6x6xf32>
 }
 
 // -----

@@ -104,17 +104,17 @@ def IntegerConvOp : Graph_Op<"integer_conv", "Anchor", [
     Graph_Contraction]> {
   let summary = "Convolution of small integers";
   let description = [{
-    As `graph.conv` of plain tensors, of `x - x_zero_point` and
+    As `graph.conv`, also of channels in blocks, of `x - x_zero_point` and
     `w - w_zero_point`, with sums in i32, where they wrap around. Outside of `x`
     is nothing, as if its zero point were there. It has no gradient: integers
-    have none. In groups it decomposes into a convolution of f32, if sums are so
-    short that they are exact.
+    have none. In groups of several channels it decomposes into a convolution of
+    f32, if sums are so short that they are exact.
 
     Constraints:
     - (integer_conv_c1) `x` and `w` are tensors of i8 or ui8, not always the
       same; a zero point has the type of its factor; `y` is a tensor of i32.
     - (integer_conv_c2) `x`, `w` and the attributes fit together as those of
-      `graph.conv` without blocks.
+      `graph.conv`.
     - (integer_conv_c3) `x_zero_point` has one element, `w_zero_point` one or M.
 
     ```mlir
@@ -126,7 +126,8 @@ def IntegerConvOp : Graph_Op<"integer_conv", "Anchor", [
                        Graph_IntTensor:$w_zero_point,
                        Graph_Ints:$strides, Graph_Ints:$pads,
                        Graph_Ints:$dilations, Graph_Int<"1">:$group,
-                       Graph_AutoPad:$auto_pad);
+                       Graph_AutoPad:$auto_pad,
+                       Graph_Int<"0">:$channel_block);
   let results = (outs Graph_IntTensor:$y);
 }
 

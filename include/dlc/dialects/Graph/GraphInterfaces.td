@@ -232,7 +232,9 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
       What else changes when channels come in blocks of `size`: operands (but
       parameters) and results are N, C/size, D1..Dn, size, where they were N, C,
       D1..Dn; operands that broadcast along channels are N, 1, D1..Dn, 1, and
-      those of lower rank get leading dimensions first. A result N, C or C that
+      those of lower rank get leading dimensions first. Where `size` is all
+      channels of the widest tensor, each tensor is one block of its own. A
+      result N, C or C that
       lacks the other dimensions is N, C/size, size or C/size, size then; one of
       another rank is in blocks as one of that rank is. Nullopt when it cannot
       be.

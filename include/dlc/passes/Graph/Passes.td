@@ -518,7 +518,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     with such a form tie to an image or a result of a convolution may also be
     kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
     by its own model, and that is worth what goes into blocks and out of them.
-    With `channel-block` -1 a block has all channels: N, 1, D1..Dn, C.
+    With `channel-block` -1 a block has all channels: N, 1, D1..Dn, C; so it has
+    with any other, unless with `generated`, where convolutions of integers have
+    most of the multiplications, whose library takes no other blocks.
     With `generated`, each element of an image costs once per tap what it takes
     to read it, alone or beside those of its block; gradients of weights take
     blocks of all channels where these are there.

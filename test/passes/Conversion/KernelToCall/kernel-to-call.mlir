@@ -228,7 +228,7 @@ func.func @byte_products(%a: tensor<2x30xui8>, %b: tensor<30x20xi8>, %za: tensor
 }
 
 // What rounds sums is part of the call.
-// CHECK: kernel.library @rounded_conv "cpu.integer_conv" {packed_shape = array<i64: 4, 3, 3, 3>, packed_w = 1 : i64, pads = array<i64: 1, 1, 1, 1>} workspace(320)
+// CHECK: kernel.library @rounded_conv "cpu.integer_conv" {packed_shape = array<i64: 4, 3, 3, 3>, packed_w = 1 : i64, pads = array<i64: 1, 1, 1, 1>} workspace(192)
 // CHECK-SAME: (tensor<1x3x8x8xui8>, tensor<{{.*}}xf32>, tensor<ui8>, tensor<i8>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
 kernel.func @rounded_conv(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8> {kernel.constant}, %zx: tensor<ui8>, %zw: tensor<i8>, %m: tensor<4x1x1xf32>, %o: tensor<4x1x1xf32>, %zy: tensor<ui8>) -> tensor<1x4x8x8xui8> {
   %0 = graph.integer_conv %x, %w, %zx, %zw {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x8x8xi32>
@@ -237,15 +237,24 @@ kernel.func @rounded_conv(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8> {kerne
 }
 
 // CHECK: kernel.func @grouped_integers
-// WHY: grouped_integers is generated: the library convolves integers in one group
-kernel.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x1x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<i8>) -> tensor<1x4x6x6xi32> {
-  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+// WHY: grouped_integers is generated: {{.*}}expected one group, or one for each channel of both x and y
+kernel.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x2x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<i8>) -> tensor<1x4x6x6xi32> {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 2 : i64} : (tensor<1x4x8x8xui8>, tensor<4x2x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
   kernel.return %0 : tensor<1x4x6x6xi32>
 }
 
+// With channels last nothing is written down before.
+// CHECK: kernel.library @last_integers "cpu.integer_conv" {channel_block = 4 : i64, group = 4 : i64, packed_shape = array<i64: 4, 1, 3, 3>, packed_w = 1 : i64} note({{.*}}) : (tensor<1x1x8x8x4xui8>, tensor<52xf32>,
+kernel.func @last_integers(%x: tensor<1x1x8x8x4xui8>, %w: tensor<4x1x3x3xi8> {kernel.constant}, %zx: tensor<ui8>, %zw: tensor<i8>) -> tensor<1x1x6x6x4xi32> {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64, channel_block = 4 : i64} : (tensor<1x1x8x8x4xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x1x6x6x4xi32>
+  kernel.return %0 : tensor<1x1x6x6x4xi32>
+}
+
 // CHECK-LABEL: func.func @rounded_convs
-func.func @rounded_convs(%x: tensor<1x3x8x8xui8>, %zx: tensor<ui8>, %zw: tensor<i8>, %m: tensor<4x1x1xf32>) -> tensor<1x4x8x8xui8> {
+func.func @rounded_convs(%x: tensor<1x3x8x8xui8>, %l: tensor<1x1x8x8x4xui8>, %zx: tensor<ui8>, %zw: tensor<i8>, %m: tensor<4x1x1xf32>) -> (tensor<1x4x8x8xui8>, tensor<1x1x6x6x4xi32>) {
   %w = graph.constant dense<3> : tensor<4x3x3x3xi8>
+  %v = graph.constant dense<3> : tensor<4x1x3x3xi8>
+  %1 = kernel.call @last_integers(%l, %v, %zx, %zw) : (tensor<1x1x8x8x4xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x1x6x6x4xi32>
   %0 = kernel.call @rounded_conv(%x, %w, %zx, %zw, %m, %m, %zx) : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
-  return %0 : tensor<1x4x8x8xui8>
+  return %0, %1 : tensor<1x4x8x8xui8>, tensor<1x1x6x6x4xi32>
 }

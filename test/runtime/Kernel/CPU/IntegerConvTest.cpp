@@ -19,6 +19,10 @@ struct Case {
   Shape pads = {0, 0, 0, 0};
   DataType typeX = DLC_U8, typeW = DLC_I8;
   bool hasZeroOfChannels = false;
+  /// Each channel by itself: as many outputs as channels.
+  bool isDepthwise = false;
+  /// Tensors with all channels last.
+  bool isLastX = false, isLastY = false;
 
   bool isFlat() const { return height == 0; }
   int64_t inH() const { return isFlat() ? 1 : height; }
@@ -36,7 +40,21 @@ struct Case {
   Shape shape(int64_t a, int64_t b, int64_t h, int64_t w) const {
     return isFlat() ? Shape{a, b, w} : Shape{a, b, h, w};
   }
+  Shape tensor(bool isLast, int64_t a, int64_t b, int64_t h, int64_t w) const {
+    Shape result = shape(a, isLast ? 1 : b, h, w);
+    if (isLast)
+      result.push_back(b);
+    return result;
+  }
+  int64_t groupIn() const { return isDepthwise ? 1 : channels; }
 };
+
+/// Where element (image, channel, pixel) of a tensor is.
+int64_t placeOf(bool isLast, int64_t image, int64_t channel, int64_t channels,
+                int64_t pixel, int64_t pixels) {
+  return isLast ? (image * pixels + pixel) * channels + channel
+                : (image * channels + channel) * pixels + pixel;
+}
 
 struct ConvCall : IntegerCall {
   explicit ConvCall(const Case &c);
@@ -47,8 +65,9 @@ struct ConvCall : IntegerCall {
 ConvCall::ConvCall(const Case &c)
     : IntegerCall(
           "cpu.integer_conv",
-          {{c.typeX, c.shape(c.batch, c.channels, c.inH(), c.width)},
-           {c.typeW, c.shape(c.outputs, c.channels, c.kernelH, c.kernelW)},
+          {{c.typeX,
+            c.tensor(c.isLastX, c.batch, c.channels, c.inH(), c.width)},
+           {c.typeW, c.shape(c.outputs, c.groupIn(), c.kernelH, c.kernelW)},
            {c.typeX, {}},
            {c.typeW, c.hasZeroOfChannels ? Shape{c.outputs} : Shape()}},
           prepareIntegerConv) {
@@ -59,29 +78,36 @@ ConvCall::ConvCall(const Case &c)
   set("strides", c.strideH, c.strideW);
   set("dilations", c.dilationH, c.dilationW);
   attributes.set("pads", c.isFlat() ? Shape{c.pads[1], c.pads[3]} : c.pads);
+  if (c.isDepthwise)
+    attributes.set("group", c.channels);
+  if (c.isLastY)
+    attributes.set("channel_block", c.outputs);
   const int64_t outH = c.outH(), outW = c.outW();
-  outputs.push_back({DLC_I32, c.shape(c.batch, c.outputs, outH, outW)});
+  outputs.push_back(
+      {DLC_I32, c.tensor(c.isLastY, c.batch, c.outputs, outH, outW)});
   const int64_t count = c.batch * c.outputs * outH * outW;
   expected.resize(count * sizeof(int32_t));
+  const int64_t terms = c.groupIn() * c.kernelH * c.kernelW;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t x = i % outW, y = i / outW % outH;
     const int64_t j = i / (outW * outH) % c.outputs;
     const int64_t image = i / (outW * outH * c.outputs);
     uint32_t sum = 0;
-    for (int64_t l = 0; l < c.channels * c.kernelH * c.kernelW; ++l) {
+    for (int64_t l = 0; l < terms; ++l) {
       const int64_t kx = l % c.kernelW, ky = l / c.kernelW % c.kernelH;
-      const int64_t channel = l / (c.kernelW * c.kernelH);
+      const int64_t channel = c.isDepthwise ? j : l / (c.kernelW * c.kernelH);
       const int64_t atX = x * c.strideW + kx * c.dilationW - c.pads[1];
       const int64_t atY = y * c.strideH + ky * c.dilationH - c.pads[0];
       if (atX < 0 || atX >= c.width || atY < 0 || atY >= c.inH())
         continue;
-      const int64_t at =
-          ((image * c.channels + channel) * c.inH() + atY) * c.width + atX;
-      sum += static_cast<uint32_t>(
-          (valueOf(0, at) - valueOf(2, 0)) *
-          (valueOf(1, j * c.channels * c.kernelH * c.kernelW + l) - zeroOf(j)));
+      const int64_t at = placeOf(c.isLastX, image, channel, c.channels,
+                                 atY * c.width + atX, c.inH() * c.width);
+      sum += static_cast<uint32_t>((valueOf(0, at) - valueOf(2, 0)) *
+                                   (valueOf(1, j * terms + l) - zeroOf(j)));
     }
-    std::memcpy(expected.data() + i * sizeof(sum), &sum, sizeof(sum));
+    const int64_t to =
+        placeOf(c.isLastY, image, j, c.outputs, y * outW + x, outH * outW);
+    std::memcpy(expected.data() + to * sizeof(sum), &sum, sizeof(sum));
   }
 }
 
@@ -91,11 +117,17 @@ static std::string textOf(const Case &c) {
        {c.batch, c.channels, c.height, c.width, c.outputs, c.kernelH, c.kernelW,
         c.strideH, c.strideW, c.dilationH, c.dilationW})
     text += std::to_string(value) + " ";
+  if (c.isDepthwise)
+    text += "depthwise ";
+  if (c.isLastX)
+    text += "x with channels last ";
+  if (c.isLastY)
+    text += "y with channels last ";
   return text;
 }
 
 /// With weights as they are, and packed; of sums and of what is rounded.
-static void check(const Case &c) {
+static void checkTensors(const Case &c) {
   for (bool isPacked : {false, true})
     for (DataType type : {DLC_I32, DLC_U8, DLC_I8}) {
       SCOPED_TRACE(textOf(c) + "to " + std::string(nameOf(type)) +
@@ -104,8 +136,8 @@ static void check(const Case &c) {
       if (type != DLC_I32) {
         Shape shape;
         if (c.hasZeroOfChannels)
-          shape = c.isFlat() ? Shape{c.outputs, 1} : Shape{c.outputs, 1, 1};
-        call.requantize(type, shape, c.outH() * c.outW());
+          shape = c.tensor(c.isLastY, 1, c.outputs, 1, 1);
+        call.requantize(type, shape, c.isLastY ? 1 : c.outH() * c.outW());
       }
       if (isPacked)
         call.pack("packed_w");
@@ -114,11 +146,30 @@ static void check(const Case &c) {
     }
 }
 
+/// In every layout.
+static void check(Case c) {
+  for (bool isLastX : {false, true})
+    for (bool isLastY : {false, true}) {
+      c.isLastX = isLastX;
+      c.isLastY = isLastY;
+      checkTensors(c);
+    }
+}
+
+static void checkDepthwise(Case c) {
+  c.isDepthwise = true;
+  c.outputs = c.channels;
+  check(c);
+}
+
 TEST(IntegerConvTest, EveryType) {
   for (DataType x : {DLC_U8, DLC_I8})
     for (DataType w : {DLC_U8, DLC_I8})
-      for (bool hasZeros : {false, true})
+      for (bool hasZeros : {false, true}) {
         check({2, 5, 7, 9, 20, 3, 3, 1, 1, 1, 1, {1, 1, 1, 1}, x, w, hasZeros});
+        checkDepthwise(
+            {2, 37, 7, 9, 0, 3, 3, 1, 1, 1, 1, {1, 1, 1, 1}, x, w, hasZeros});
+      }
 }
 
 TEST(IntegerConvTest, EveryWindow) {
@@ -132,12 +183,22 @@ TEST(IntegerConvTest, EveryWindow) {
       pad = random.below(4);
     c.hasZeroOfChannels = random.below(2) == 0;
     check(c);
+    c.channels += random.below(100);
+    checkDepthwise(c);
   }
 }
 
 TEST(IntegerConvTest, OneDimension) {
   check({2, 17, 0, 50, 33, 1, 5, 1, 2, 1, 1, {0, 2, 0, 1}});
   check({1, 3, 0, 7, 5, 1, 3, 1, 1, 1, 2, {0, 4, 0, 4}, DLC_I8, DLC_U8, true});
+  checkDepthwise({2, 80, 0, 30, 0, 1, 5, 1, 2, 1, 1, {0, 2, 0, 1}});
+}
+
+/// As many taps as there may be, also of an even number.
+TEST(IntegerConvTest, DepthwiseOfManyTaps) {
+  checkDepthwise({1, 20, 40, 20, 0, 32, 16, 1, 1, 1, 1, {3, 3, 3, 3}});
+  checkDepthwise({1, 64, 9, 9, 0, 7, 7, 1, 1, 1, 1, {3, 3, 3, 3}});
+  checkDepthwise({1, 130, 5, 5, 0, 1, 1});
 }
 
 TEST(IntegerConvTest, Pointwise) {
@@ -202,17 +263,38 @@ TEST(IntegerConvTest, RefusesOtherCalls) {
             "expected 2 output positions, got 3 in 1x5x2x3xi32");
   EXPECT_EQ(refusal([](Call &c) { c.outputs[0].type = DLC_U8; }),
             "expected the output to be i32, got 1x5x2x2xu8");
-  EXPECT_EQ(refusal([](Call &c) { c.attributes.set("group", int64_t{1}); }),
-            "unknown attribute 'group'");
+  EXPECT_EQ(refusal([](Call &c) { c.attributes.set("groups", int64_t{1}); }),
+            "unknown attribute 'groups'");
   EXPECT_EQ(refusal([](Call &c) {
-              const int64_t most = int64_t{1} << 31;
-              c.inputs[1].shape = {5, 3, 2, 2};
-              c.attributes.set("dilations", Shape{most, most});
-              c.attributes.set("pads", Shape{most, most, 0, 0});
-              c.outputs[0].shape = {1, 5, 4, 4};
+              c.inputs[0].shape = {1, 6, 4, 4};
+              c.inputs[1].shape = {6, 3, 3, 3};
+              c.outputs[0].shape = {1, 6, 2, 2};
+              c.attributes.set("group", int64_t{2});
             }),
-            "expected windows that reach no further than 1048576 bytes, got "
-            "1x3x4x4xu8 of 2147483652 by 2147483652 with borders");
+            "expected one group, or one for each channel of both x and y and "
+            "at most 512 taps, got 2 of 6x3x3x3xi8");
+  EXPECT_EQ(refusal([](Call &c) {
+              c.inputs[0].shape = {1, 3, 23, 23};
+              c.inputs[1].shape = {3, 1, 23, 23};
+              c.outputs[0].shape = {1, 3, 1, 1};
+              c.attributes.set("group", int64_t{3});
+            }),
+            "expected one group, or one for each channel of both x and y and "
+            "at most 512 taps, got 3 of 3x1x23x23xi8");
+  EXPECT_EQ(refusal([](Call &c) {
+              c.inputs[0].shape = {1, 3, 4, 4, 1};
+            }),
+            "expected x in one block of channels, got 1x3x4x4x1xu8");
+  EXPECT_EQ(
+      refusal([](Call &c) { c.attributes.set("channel_block", int64_t{5}); }),
+      "expected the output in one block of channels, got 1x5x2x2xi32");
+}
+
+/// Windows may reach as far as they like: nothing is as large as that.
+TEST(IntegerConvTest, FarWindows) {
+  const int64_t most = int64_t{1} << 31;
+  check({1, 3, 4, 4, 5, 2, 2, 1, 1, most, most, {most, most, 0, 0}});
+  checkDepthwise({1, 3, 4, 4, 0, 2, 2, 1, 1, most, most, {most, most, 0, 0}});
 }
 
 TEST(IntegerConvTest, RefusesOtherRequantization) {

@@ -75,6 +75,15 @@ static void check(const Case &c) {
     }
 }
 
+/// Instructions that add up two products of bytes saturate for some of these
+/// pairs and not for most.
+TEST(IntegerMatmulTest, FewLargePairs) {
+  for (DataType b : {DLC_I8, DLC_U8})
+    for (int64_t m : {3, 6, 17, 64})
+      for (int64_t n : {16, 40, 150})
+        check({{m, 700}, {700, n}, DLC_U8, b, {}, {}, Values::Usual});
+}
+
 TEST(IntegerMatmulTest, EveryType) {
   for (DataType a : {DLC_U8, DLC_I8})
     for (DataType b : {DLC_U8, DLC_I8})

@@ -32,7 +32,9 @@ private:
   std::vector<uint8_t> memory;
 };
 
-enum class Values { Any, Extreme };
+/// Of usual ones those of the second factor are small but for a few, extreme
+/// ones.
+enum class Values { Any, Extreme, Usual };
 
 /// Zero points are the third and the fourth input.
 struct IntegerCall {
@@ -50,7 +52,12 @@ struct IntegerCall {
       values.emplace_back(bytesOf(type));
       for (size_t i = 0; i < values.back().size(); ++i) {
         auto byte = static_cast<uint8_t>(random.below(256));
-        if (kind == Values::Extreme)
+        const bool isSmall = kind == Values::Usual && values.size() == 2 &&
+                             random.below(400) > 0;
+        if (isSmall)
+          byte = static_cast<uint8_t>((byte % 100 - 50) ^
+                                      (type.type == DLC_U8 ? 0x80 : 0));
+        else if (kind != Values::Any)
           byte = type.type == DLC_U8 ? (byte & 1 ? 255 : 0)
                                      : (byte & 1 ? 0x80 : 0x7f);
         values.back().data()[i] = isZeroPoint && !hasZeros ? 0 : byte;

@@ -48,15 +48,19 @@
 // cpu.integer_conv    inputs (x, w, x_zero_point, w_zero_point, multiplier?,
 //   offset?, y_zero_point?), output y, then a workspace
 //   y = conv(x - x_zero_point, w - w_zero_point) in i32, which wraps around; x
-//   and w as cpu.conv has them, in one group, each i8 or u8, and zero points of
-//   the same type. That of x is one element, those of w one or as many as there
-//   are output channels. The others as above, [OC, 1] or [OC, 1, 1] where there
-//   is one for each channel.
-//   strides, pads, dilations    as cpu.conv has them
-//                     windows reach over at most four times the bytes of x
-//                     or of all that they hold, or 1 MiB
+//   and w as cpu.conv has them, each i8 or u8, and zero points of the same
+//   type. That of x is one element, those of w one or as many as there are
+//   output channels. The others as above, [OC, 1] or [OC, 1, 1], or with
+//   channels last as y, where there is one for each channel. x may be [N, 1, W,
+//   C] or [N, 1, H, W, C], with all channels last. A plain x is turned round so
+//   in the workspace, which is also there for a w that is not packed. strides,
+//   pads, dilations    as cpu.conv has them group             1 (default), or
+//   that of as many input and output channels,
+//                     each by itself, with at most 512 taps
+//   channel_block     OC: y has all channels last
 //   packed_w          1: w holds what pack(call, 1) wrote, as a packed b of
-//                     cpu.integer_matmul with the terms [KH][KW][C]
+//                     cpu.integer_matmul with the terms [KH][KW][C]; of
+//                     channels by themselves [OC/64][KH*KW][64] and the sums
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
 //   w [OC, C/group, KW] or [OC, C/group, KH, KW].
