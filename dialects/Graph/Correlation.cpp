@@ -154,8 +154,51 @@ static Value withRemainders(Formula &f, Value y, ArrayRef<int64_t> remainders) {
   return f.transpose(f.reshape(y, apart), perm);
 }
 
+SmallVector<Correlation::Remainders>
+Correlation::remaindersOf(size_t dim, bool isEach) const {
+  const int64_t stride = strides[dim], taps = kernel[dim];
+  SmallVector<Remainders> result;
+  if (isEach) {
+    // Element `e * stride + i` meets taps from (i + begin) % stride on.
+    for (int64_t i = begins[dim]; i < begins[dim] + stride; ++i)
+      result.push_back({i % stride, i % stride + 1, i / stride});
+    return result;
+  }
+  // The first remainders have one tap more where not all have as many.
+  const int64_t more = taps % stride;
+  for (auto [first, last] :
+       {std::pair(int64_t(0), more), std::pair(more, std::min(taps, stride))})
+    if (first != last)
+      result.push_back({first, last, 0});
+  return result;
+}
+
+/// The taps of the remainder that has most.
+static int64_t mostTaps(int64_t taps, int64_t stride) {
+  return static_cast<int64_t>(llvm::divideCeil(taps, stride));
+}
+
+bool Correlation::gainsByEach() const {
+  // Each convolution reads all windows.
+  constexpr double worthwhile = 1.2;
+  double more = 1;
+  for (size_t dim = 0; dim < dims(); ++dim) {
+    if (strides[dim] == 1)
+      continue;
+    const auto elements =
+        static_cast<int64_t>(llvm::divideCeil(image[dim], strides[dim]));
+    if (kernel[dim] < strides[dim] || begins[dim] < 0 || elements == 0)
+      return false;
+    more *= static_cast<double>(positions[dim] +
+                                mostTaps(kernel[dim], strides[dim]) - 1) /
+            static_cast<double>(elements);
+  }
+  return more >= worthwhile;
+}
+
 Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
-                               Value bias, ArrayRef<int64_t> remainders) const {
+                               Value bias, ArrayRef<int64_t> remainders,
+                               bool isEach) const {
   size_t dim = remainders.size();
   if (dim == dims()) {
     if (bias)
@@ -163,26 +206,23 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
     return withRemainders(f, spreadDensely(f, windows, weights, bias),
                           remainders);
   }
-  int64_t stride = strides[dim], taps = kernel[dim];
+  int64_t stride = strides[dim];
   SmallVector<int64_t> counts(remainders);
   counts.push_back(1);
   if (stride == 1)
-    return spreadApart(f, windows, weights, bias, counts);
+    return spreadApart(f, windows, weights, bias, counts, isEach);
   auto axis = static_cast<int64_t>(dim) + 2;
   SmallVector<Value> parts;
-  // The first remainders have one tap more where not all have as many.
-  for (auto [first, last] :
-       {std::pair(int64_t(0), taps % stride),
-        std::pair(taps % stride, std::min(taps, stride))}) {
-    if (first == last)
-      continue;
+  for (const Remainders &own : remaindersOf(dim, isEach)) {
     Correlation part = *this;
-    part.kernel[dim] = llvm::divideCeil(taps - first, stride);
+    part.kernel[dim] = mostTaps(kernel[dim] - own.firstTap, stride);
     part.strides[dim] = 1;
-    counts.back() = last - first;
+    part.begins[dim] = own.begin;
+    counts.back() = own.lastTap - own.firstTap;
     parts.push_back(part.spreadApart(
-        f, windows, takeTaps(f, weights, axis, stride, first, last), bias,
-        counts));
+        f, windows,
+        takeTaps(f, weights, axis, stride, own.firstTap, own.lastTap), bias,
+        counts, isEach));
   }
   return parts.size() == 1
              ? parts.front()
@@ -206,29 +246,41 @@ Value Correlation::spread(Formula &f, Value windows, Value weights,
     auto axis = static_cast<int64_t>(dim) + 2;
     axes.push_back(axis);
     remainderAxes.push_back(axisOfRemainders(dim));
-    if (strides[dim] == 1) {
-      shape.push_back(image[dim]);
+    if (strides[dim] == 1)
       continue;
-    }
     // Zeros between taps make them neighbours.
     int64_t &taps = apart.kernel[dim];
     taps = (taps - 1) * dilations[dim] + 1;
     weights = padAxes(f, f.interleave(weights, axis, dilations[dim]), axis,
                       {0, 1 - dilations[dim]});
     apart.dilations[dim] = 1;
-    apart.begins[dim] = 0;
-    apart.image[dim] =
-        positions[dim] + llvm::divideCeil(taps, strides[dim]) - 1;
-    missing[dim + dims()] = std::max<int64_t>(0, strides[dim] - taps);
-    shape.push_back(apart.image[dim] * strides[dim]);
-    edges[dim] = -begins[dim];
-    edges[dim + dims()] = image[dim] + begins[dim] - shape.back();
+  }
+  const bool isEach = apart.gainsByEach();
+  for (size_t dim = 0; dim < dims(); ++dim) {
+    int64_t stride = strides[dim], begin = begins[dim];
+    if (stride == 1) {
+      shape.push_back(image[dim]);
+      continue;
+    }
+    if (isEach) {
+      begin = 0;
+      apart.image[dim] =
+          static_cast<int64_t>(llvm::divideCeil(image[dim], stride));
+    } else {
+      apart.begins[dim] = 0;
+      apart.image[dim] =
+          positions[dim] + mostTaps(apart.kernel[dim], stride) - 1;
+      missing[dim + dims()] = std::max<int64_t>(0, stride - apart.kernel[dim]);
+    }
+    shape.push_back(apart.image[dim] * stride);
+    edges[dim] = -begin;
+    edges[dim + dims()] = image[dim] + begin - shape.back();
   }
   // Convolutions add the bias, unless there are elements that none computes.
   auto isMore = [](int64_t pad) { return pad > 0; };
   bool isPadded = llvm::any_of(missing, isMore) || llvm::any_of(edges, isMore);
-  Value parts =
-      apart.spreadApart(f, windows, weights, isPadded ? Value() : bias, {});
+  Value parts = apart.spreadApart(f, windows, weights,
+                                  isPadded ? Value() : bias, {}, isEach);
   parts = padAxes(f, parts, remainderAxes, missing);
   Value y = padAxes(f, f.reshape(parts, shape), axes, edges);
   if (!bias || !isPadded)

@@ -43,12 +43,23 @@ private:
   /// `spread` where all strides are 1.
   mlir::Value spreadDensely(Formula &f, mlir::Value windows,
                             mlir::Value weights, mlir::Value bias) const;
+  /// What elements of an image with the same number modulo the stride need.
+  struct Remainders {
+    int64_t firstTap, lastTap; ///< Numbers modulo the stride, the last not.
+    int64_t begin;             ///< As `begins`, without the stride.
+  };
+  /// Those of a dimension, in their order; with as many taps together if all
+  /// begin at the same window, or each for itself.
+  llvm::SmallVector<Remainders> remaindersOf(size_t dim, bool isEach) const;
+  /// Whether more is saved than lost by computing each for itself, which has no
+  /// elements beyond the image.
+  bool gainsByEach() const;
   /// The images of all remainders modulo the strides (N, C, elements of each,
   /// remainders, ... of each dimension), where those of the first dimensions,
   /// as many as `remainders`, are channels of the weights already.
   mlir::Value spreadApart(Formula &f, mlir::Value windows, mlir::Value weights,
-                          mlir::Value bias,
-                          llvm::ArrayRef<int64_t> remainders) const;
+                          mlir::Value bias, llvm::ArrayRef<int64_t> remainders,
+                          bool isEach) const;
 };
 
 /// `x` with zeros added, or elements taken away where `pads` are negative, at
