@@ -259,9 +259,9 @@ template <int vectors>
   return hasHalfOver128(most);
 }
 
-/// Groups that are made ready together, such that columns stay in a first cache
-/// while rows pass, on AVX2.
-constexpr int64_t kMostGroups = 64;
+/// Groups that are made ready together: those of the columns of one kernel stay
+/// in a first cache while rows pass, and all in a second one.
+constexpr int64_t kMostGroups = 128;
 /// More groups that are two take longer than products of 16 bits.
 constexpr int64_t kMostSplit = kMostGroups / 5;
 
