@@ -6,6 +6,10 @@
 
 #include "Correlation.h"
 
+#include "dlc/dialects/Base/Devices.h"
+#include "dlc/dialects/Graph/Integers.h"
+#include "dlc/dialects/Graph/Placement.h"
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -256,7 +260,7 @@ static Value createWide(Chain &chain, Operation *op, Type wide) {
 }
 
 /// Each product of centered bytes is less than 2^16, and floats hold integers
-/// of 24 bits. Channels by themselves are multiplied as bytes.
+/// of 24 bits. On the host a library multiplies bytes of some groups.
 bool IntegerConvOp::hasFasterParts() {
   constexpr int64_t mostTerms = 1 << 8;
   auto type = dyn_cast<RankedTensorType>(getW().getType());
@@ -266,10 +270,9 @@ bool IntegerConvOp::hasFasterParts() {
   auto image = dyn_cast<RankedTensorType>(getX().getType());
   if (image && image.getRank() != type.getRank())
     return false;
-  const bool isDepthwise = type.getDimSize(1) == 1 &&
-                           type.getDimSize(0) == getGroup() &&
-                           type.getRank() <= 4;
-  return !isDepthwise && isStatic(getWZeroPoint().getType()) &&
+  return !areBytesMultiplied(type.getShape(),
+                             static_cast<int64_t>(getGroup())) &&
+         isStatic(getWZeroPoint().getType()) &&
          ShapedType::getNumElements(type.getShape().drop_front()) <= mostTerms;
 }
 

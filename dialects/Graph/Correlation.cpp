@@ -154,6 +154,44 @@ static Value withRemainders(Formula &f, Value y, ArrayRef<int64_t> remainders) {
   return f.transpose(f.reshape(y, apart), perm);
 }
 
+/// Zeros between taps make them neighbours.
+static Value withoutDilation(Formula &f, Value weights, int64_t axis,
+                             int64_t dilation) {
+  return padAxes(f, f.interleave(weights, axis, dilation), axis,
+                 {0, 1 - dilation});
+}
+
+/// `bias`, if there is one, added to each channel.
+static Value addBias(Formula &f, Value y, Value bias) {
+  if (!bias)
+    return y;
+  ArrayRef<int64_t> shape = Formula::typeOf(y).getShape();
+  SmallVector<int64_t> perChannel(shape.size() - 1, 1);
+  perChannel.front() = shape[1];
+  return f.add(y, f.reshape(bias, perChannel));
+}
+
+Value Correlation::spreadWindow(Formula &f, Value windows, Value weights,
+                                Value bias) const {
+  SmallVector<int64_t> axes, pads(2 * dims());
+  for (size_t dim = 0; dim < dims(); ++dim) {
+    axes.push_back(static_cast<int64_t>(dim) + 2);
+    weights = withoutDilation(f, weights, axes.back(), dilations[dim]);
+    pads[dim] = -begins[dim];
+    pads[dim + dims()] = image[dim] + begins[dim] -
+                         Formula::typeOf(weights).getDimSize(axes.back());
+  }
+  SmallVector<int64_t> shape(Formula::typeOf(weights).getShape());
+  const int64_t terms = shape.front(),
+                batch = Formula::typeOf(windows).getDimSize(0);
+  Value y = MatmulOp::create(
+      f.builder, f.loc, f.reshape(windows, {batch, terms}),
+      f.reshape(weights,
+                {terms, llvm::product_of(ArrayRef(shape).drop_front())}));
+  shape.front() = batch;
+  return addBias(f, padAxes(f, f.reshape(y, shape), axes, pads), bias);
+}
+
 SmallVector<Correlation::Remainders>
 Correlation::remaindersOf(size_t dim, bool isEach) const {
   const int64_t stride = strides[dim], taps = kernel[dim];
@@ -178,9 +216,21 @@ static int64_t mostTaps(int64_t taps, int64_t stride) {
   return static_cast<int64_t>(llvm::divideCeil(taps, stride));
 }
 
+/// INT64_MAX where it is more than that.
+static int64_t saturatedProductOf(ArrayRef<int64_t> numbers) {
+  int64_t product = 1;
+  for (int64_t number : numbers)
+    if (llvm::MulOverflow(product, number, product))
+      return INT64_MAX;
+  return product;
+}
+
 bool Correlation::gainsByEach() const {
-  // Each convolution reads all windows.
+  // Each convolution reads all windows, and takes time to compile and to start.
   constexpr double worthwhile = 1.2;
+  constexpr int64_t mostConvolutions = 9;
+  if (mostConvolutions < saturatedProductOf(strides))
+    return false;
   double more = 1;
   for (size_t dim = 0; dim < dims(); ++dim) {
     if (strides[dim] == 1)
@@ -235,7 +285,10 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
 /// convolution without a stride, and its image comes between the others'.
 Value Correlation::spread(Formula &f, Value windows, Value weights,
                           Value bias) const {
-  if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+  auto isOne = [](int64_t number) { return number == 1; };
+  if (group == 1 && llvm::all_of(positions, isOne))
+    return spreadWindow(f, windows, weights, bias);
+  if (llvm::all_of(strides, isOne))
     return spreadDensely(f, windows, weights, bias);
   Correlation apart = *this;
   SmallVector<int64_t> axes, remainderAxes;
@@ -248,11 +301,9 @@ Value Correlation::spread(Formula &f, Value windows, Value weights,
     remainderAxes.push_back(axisOfRemainders(dim));
     if (strides[dim] == 1)
       continue;
-    // Zeros between taps make them neighbours.
     int64_t &taps = apart.kernel[dim];
     taps = (taps - 1) * dilations[dim] + 1;
-    weights = padAxes(f, f.interleave(weights, axis, dilations[dim]), axis,
-                      {0, 1 - dilations[dim]});
+    weights = withoutDilation(f, weights, axis, dilations[dim]);
     apart.dilations[dim] = 1;
   }
   const bool isEach = apart.gainsByEach();
@@ -283,11 +334,7 @@ Value Correlation::spread(Formula &f, Value windows, Value weights,
                                   isPadded ? Value() : bias, {}, isEach);
   parts = padAxes(f, parts, remainderAxes, missing);
   Value y = padAxes(f, f.reshape(parts, shape), axes, edges);
-  if (!bias || !isPadded)
-    return y;
-  SmallVector<int64_t> perChannel(shape.size() - 1, 1);
-  perChannel.front() = shape[1];
-  return f.add(y, f.reshape(bias, perChannel));
+  return isPadded ? addBias(f, y, bias) : y;
 }
 
 Value Correlation::weightGradient(Formula &f, Value image,

@@ -43,6 +43,10 @@ private:
   /// `spread` where all strides are 1.
   mlir::Value spreadDensely(Formula &f, mlir::Value windows,
                             mlir::Value weights, mlir::Value bias) const;
+  /// `spread` of one window: a product, of which each element is one of the
+  /// image, or beyond it.
+  mlir::Value spreadWindow(Formula &f, mlir::Value windows, mlir::Value weights,
+                           mlir::Value bias) const;
   /// What elements of an image with the same number modulo the stride need.
   struct Remainders {
     int64_t firstTap, lastTap; ///< Numbers modulo the stride, the last not.

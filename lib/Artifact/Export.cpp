@@ -18,6 +18,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::artifact;
@@ -58,7 +60,10 @@ private:
 
   abi::ProgramT whole; ///< Has kernels and objects for all programs.
   DenseMap<StringAttr, uint32_t> kernelIds;
+  static constexpr uint64_t kNowhere = UINT64_MAX;
   DenseMap<Attribute, uint64_t> constantOffsets;
+  /// Of so many bytes, by their places in `constants`.
+  DenseMap<uint64_t, SmallVector<size_t>> constantsOfSize;
   /// Of the program under way.
   abi::ProgramT *plan = nullptr;
   DenseMap<DeviceAttr, uint32_t> deviceIds;
@@ -116,19 +121,32 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
       *plan->values[addValue(constant.getResult(), abi::Storage::Constant)];
   if (value.bytes == 0)
     return success(); // At the start, whatever is there.
-  const uint64_t next = llvm::alignTo(constantBytes, DLC_ALIGNMENT);
-  auto [known, isNew] = constantOffsets.try_emplace(constant.getValue(), next);
-  value.offset = known->second;
-  if (!isNew)
+  uint64_t &offset =
+      constantOffsets.try_emplace(constant.getValue(), kNowhere).first->second;
+  if (offset != kNowhere) {
+    value.offset = offset;
     return success();
-  heldConstants.push_back(
-      graph::RawElements::get(constant.getValue(), /*keepSplat=*/true));
-  const graph::RawElements &raw = heldConstants.back();
+  }
+  graph::RawElements raw =
+      graph::RawElements::get(constant.getValue(), /*keepSplat=*/true);
   uint64_t size = raw.data().size();
   uint64_t repeats = raw.isSplat() ? value.bytes / size : 1;
   if (!raw || size * repeats != value.bytes)
     return constant.emitOpError("expected a value of ")
            << value.bytes << " bytes, got " << size;
+  const rt::ArtifactConstant added = {
+      llvm::alignTo(constantBytes, DLC_ALIGNMENT),
+      std::as_bytes(std::span(raw.data().data(), size)), repeats};
+  // Programs for several sizes pack the same weights, each for itself. Others
+  // of that size differ at once.
+  SmallVector<size_t> &alike = constantsOfSize[value.bytes];
+  for (size_t other : alike)
+    if (constants[other].repeats == repeats &&
+        std::memcmp(constants[other].bytes.data(), added.bytes.data(), size) ==
+            0) {
+      value.offset = offset = constants[other].offset;
+      return success();
+    }
   // What a model says in a few bytes must not fill the disk: nobody could run
   // it. Weights that are in a file may exceed memory, which maps them.
   expandedBytes += raw.isSplat() ? value.bytes : 0;
@@ -136,9 +154,10 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
     return constant.emitOpError("expected constants that fit in the ")
            << rt::memoryLimit() << " bytes of memory, got one of "
            << value.bytes << " bytes";
-  constants.push_back({value.offset,
-                       std::as_bytes(std::span(raw.data().data(), size)),
-                       repeats});
+  value.offset = offset = added.offset;
+  alike.push_back(constants.size());
+  constants.push_back(added);
+  heldConstants.push_back(std::move(raw));
   constantBytes = value.offset + value.bytes;
   return success();
 }

@@ -2,6 +2,7 @@
 
 #include "dlc/Numerics/Comparison.h"
 
+#include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/IR/Operation.h"
@@ -35,6 +36,8 @@ double dlc::numerics::toleranceFactorOf(Value value) {
   auto toleranceOfValue = [](Value each) {
     return toleranceOf(graph::toTensorType(each.getType()).type);
   };
+  // Some steps of 8 bits, where two ways to round end in different ones.
+  constexpr double toleranceOfSteps = 4e-2;
   double own = toleranceOfValue(value), coarsest = own;
   llvm::SetVector<Value> sources;
   sources.insert(value);
@@ -44,6 +47,8 @@ double dlc::numerics::toleranceFactorOf(Value value) {
     if (Operation *op = sources[i].getDefiningOp())
       op->walk([&](Operation *inner) {
         sources.insert_range(inner->getOperands());
+        if (inner->hasTrait<graph::RoundsToIntegers>())
+          coarsest = std::max(coarsest, toleranceOfSteps);
       });
   }
   return own > 0 ? coarsest / own : 1;

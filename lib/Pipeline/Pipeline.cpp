@@ -32,7 +32,13 @@ std::optional<Phase> dlc::pipeline::phaseOf(StringRef name) {
 }
 
 std::string dlc::pipeline::phaseNames() {
-  return llvm::join(ArrayRef(phaseTable), ", ");
+  // Code has no text.
+  return llvm::join(llvm::make_filter_range(phaseTable,
+                                            [](StringRef name) {
+                                              return name !=
+                                                     nameOf(Phase::Codegen);
+                                            }),
+                    ", ");
 }
 
 static constexpr llvm::StringLiteral precisionTable[] = {"fp32", "fp32-strict",
@@ -69,8 +75,10 @@ static void addGraphPhase(OpPassManager &manager, bool isOfHost) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createInferTypesPass());
   function.addPass(createCanonicalizerPass());
-  if (isOfHost)
+  if (isOfHost) {
+    function.addPass(graph::createHoistQuantizationPass());
     function.addPass(graph::createMultiplyIntegersPass());
+  }
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createAlterLayoutPass());
   function.addPass(graph::createFoldConstantsPass());

@@ -45,12 +45,14 @@ static bool isBlockable(Value value, const ConvOptions &options) {
           ? element.isF32() || element.isF16() || element.isBF16()
       : options.block == kAllChannels ? isa<IntegerType>(element)
                                       : element.isF32();
+  if (!isTaken || type.getNumElements() == 0)
+    return false;
+  if (options.block != kAllChannels)
+    return type.getDimSize(1) % options.block == 0;
   // Of all channels there are enough to read several at once.
   constexpr int64_t together = 8;
-  const int64_t block =
-      options.block == kAllChannels ? together : options.block;
-  return isTaken && type.getNumElements() > 0 &&
-         type.getDimSize(1) % block == 0;
+  return options.isGenerated ? type.getDimSize(1) % together == 0
+                             : type.getDimSize(1) >= together;
 }
 
 namespace {
@@ -208,8 +210,8 @@ bool dlc::graph::areMostOfIntegers(Block &body) {
 /// lie.
 static void addGradientForms(const Convolution &own, const ConvOptions &options,
                              SmallVectorImpl<ConvForm> &forms) {
-  if (options.block != kAllChannels ||
-      cast<ConvWeightGradientOp>(own.op).getGroup() != 1)
+  auto gradient = dyn_cast<ConvWeightGradientOp>(own.op);
+  if (options.block != kAllChannels || !gradient || gradient.getGroup() != 1)
     return;
   for (bool isImageBlocked : {false, true})
     for (bool isResultBlocked : {false, true})

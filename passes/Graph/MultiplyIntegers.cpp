@@ -219,18 +219,14 @@ LogicalResult Rewriter::rewrite(MatmulOp matmul) {
   return replace(multiply(floats, multiply(a->scale, b->scale)));
 }
 
-/// Whether the library has it: of one group, or of channels by themselves.
-static bool hasGroupsOfLibrary(ConvOp conv, RankedTensorType weights) {
-  return conv.getGroup() == 1 || (weights.getDimSize(1) == 1 &&
-                                  weights.getDimSize(0) == conv.getGroup());
-}
-
 LogicalResult Rewriter::rewrite(ConvOp conv) {
   auto type = dyn_cast<RankedTensorType>(conv.getW().getType());
   auto x = match(conv.getX());
-  if (!x || x->turned || !type || !hasGroupsOfLibrary(conv, type) ||
+  if (!x || x->turned || !type || !type.hasStaticShape() ||
+      !areBytesMultiplied(type.getShape(),
+                          static_cast<int64_t>(conv.getGroup())) ||
       conv.getChannelBlock() != 0 || conv.getAutoPad() != "NOTSET" ||
-      typeOf(conv.getX()).getRank() != type.getRank() || type.getRank() > 4 ||
+      typeOf(conv.getX()).getRank() != type.getRank() ||
       !fitSums(*x, type.getShape().drop_front()))
     return failure();
   auto w = match(conv.getW(), /*axis=*/-type.getRank());

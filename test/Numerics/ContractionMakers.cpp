@@ -202,13 +202,22 @@ static void makeBlockedConv(Generator &g) {
   }
   if (isBlocked)
     image.push_back(block);
+  SmallVector<NamedAttribute> attributes{
+      g.num("group", group), g.list("strides", strides), g.list("pads", pads),
+      g.num("channel_block", block)};
+  if (g.chance(30)) {
+    Type byte = byteOf(g);
+    g.make("integer_conv",
+           {g.fresh(image, byte, 0, 9), g.fresh(weights, byte, 0, 9),
+            g.fresh({}, byte, 0, 3), g.fresh({kernels}, byte, 0, 3)},
+           attributes);
+    return;
+  }
   SmallVector<Value> operands{g.fresh(image, element),
                               g.fresh(weights, element, -1, 1)};
   if (g.chance(50))
     operands.push_back(g.fresh({kernels}, element));
-  Value y = g.makeOne("conv", operands,
-                      {g.num("group", group), g.list("strides", strides),
-                       g.list("pads", pads), g.num("channel_block", block)});
+  Value y = g.makeOne("conv", operands, attributes);
   if (y && g.chance(40))
     y = g.makeOne("add", {y, g.fresh(g.typeOf(y).getShape(), element)});
   if (y && g.chance(40))

@@ -128,6 +128,15 @@ static bool isRounded(const abi::Kernel &kernel) {
   return parts && parts->i() == 1;
 }
 
+/// What it multiplies, if anything.
+static Factors factorsOf(const abi::Kernel &kernel) {
+  if (isRounded(kernel))
+    return Factors::Rounded;
+  return kernel.name()->string_view().starts_with("cpu.integer_")
+             ? Factors::Bytes
+             : Factors::Floats;
+}
+
 /// Its name, the algorithm where the entry has several, the block of channels
 /// of its result, if there is one, and bf16 where floats are rounded, or the
 /// bfloat16 that they may be split to where this machine has tiles for them:
@@ -225,7 +234,7 @@ static std::vector<LaunchReport> collect(const rt::Program &loaded,
     const abi::Device &device = *program.devices()->Get(launch.device());
     if (device.kind() == abi::DeviceKind::CPU)
       report.roof =
-          roof.microsecondsOf(report.flops, report.bytes, isRounded(kernel)) /
+          roof.microsecondsOf(report.flops, report.bytes, factorsOf(kernel)) /
           report.microseconds;
     reports.push_back(std::move(report));
   }
@@ -408,8 +417,11 @@ static void printTable(const ExplainReport &report) {
   std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
               addTo);
   std::printf("roof: %.1f GF/s in products, %.1f of floats rounded to bf16, "
-              "%.1f GB/s in copies; what the caches hold is faster\n",
-              report.gigaflops, report.roundedGigaflops, report.gigabytes);
+              "%.1f of bytes, %.1f GB/s in copies; what the caches hold is "
+              "faster\n",
+              report.roof.gigaflops(Factors::Floats),
+              report.roof.gigaflops(Factors::Rounded),
+              report.roof.gigaflops(Factors::Bytes), report.roof.gigabytes());
   if (!report.peer.empty())
     printPeer(report);
   if (!report.batch.empty())
@@ -453,9 +465,7 @@ int ExplainCommand::run() {
   report.launches = collect(program, from, timer.nanoseconds, roof);
   if (peer)
     askPeer(*peer, from, runs, report);
-  report.gigaflops = roof.flopsPerMicrosecond / 1e3;
-  report.roundedGigaflops = roof.roundedPerMicrosecond / 1e3;
-  report.gigabytes = roof.bytesPerMicrosecond / 1e3;
+  report.roof = roof;
   report.ranges = collectMemory(from.plan);
   report.code = collectCode(program);
   for (const abi::Device *device : *from.plan.devices()) {

@@ -150,11 +150,14 @@ std::string dlc::tool::makePage(const ExplainReport &report) {
   html += "<h2>Memory</h2>\n<p>Launches from left to right, bytes of the "
           "arena upwards.</p>\n" +
           makeMemoryMap(report);
-  html += format("<h2>Launches</h2>\n<p>Roof: %.1f GF/s in products of "
-                 "matrices, %.1f of floats rounded to bf16, %.1f GB/s in "
-                 "copies, all measured here; what the caches hold is "
-                 "faster.</p>\n",
-                 report.gigaflops, report.roundedGigaflops, report.gigabytes);
+  html +=
+      format("<h2>Launches</h2>\n<p>Roof: %.1f GF/s in products of "
+             "matrices, %.1f of floats rounded to bf16, %.1f of bytes, %.1f "
+             "GB/s in copies, all measured here; what the caches hold is "
+             "faster.</p>\n",
+             report.roof.gigaflops(Factors::Floats),
+             report.roof.gigaflops(Factors::Rounded),
+             report.roof.gigaflops(Factors::Bytes), report.roof.gigabytes());
   html += makeTable(report);
   return html + "</body></html>\n";
 }

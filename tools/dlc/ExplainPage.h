@@ -5,6 +5,8 @@
 #ifndef DLC_TOOLS_DLC_EXPLAINPAGE_H
 #define DLC_TOOLS_DLC_EXPLAINPAGE_H
 
+#include "Roofline.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,8 +40,7 @@ struct ExplainReport {
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
   std::vector<std::string> code; ///< What there is for which machines.
-  /// A second, at best; flops also of rounded floats.
-  double gigaflops = 0, roundedGigaflops = 0, gigabytes = 0;
+  Roofline roof;
   uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
 };
 

@@ -14,9 +14,9 @@ using namespace dlc;
 using namespace dlc::tool;
 
 double Roofline::microsecondsOf(uint64_t flops, uint64_t bytes,
-                                bool isRounded) const {
-  const double rate = isRounded ? roundedPerMicrosecond : flopsPerMicrosecond;
-  return std::max(flops / rate, bytes / bytesPerMicrosecond);
+                                Factors factors) const {
+  return std::max(flops / flopsPerMicrosecond[static_cast<int>(factors)],
+                  bytes / bytesPerMicrosecond);
 }
 
 /// Calls `work(thread, i)` on all threads at once, for i from 0; the sum of the
@@ -42,29 +42,42 @@ static double rateOfAll(rt::WorkerPool &pool, int calls, WorkFn work) {
   return rate;
 }
 
-static double measureFlops(rt::WorkerPool &pool, bool isRounded) {
+static double measureFlops(rt::WorkerPool &pool, Factors factors) {
   constexpr int64_t m = 96, n = 64, k = 192;
+  const bool isOfBytes = factors == Factors::Bytes;
+  const char *name = isOfBytes ? "cpu.integer_matmul" : "cpu.matmul";
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(name);
+  if (!entry)
+    throw Failure{std::string("internal: this build lacks ") + name};
   std::vector<rt::TensorType> inputs = {{DLC_F32, {m, k}}, {DLC_F32, {k, n}}};
-  const std::vector<rt::TensorType> outputs = {{DLC_F32, {m, n}}};
+  std::vector<rt::TensorType> outputs = {{DLC_F32, {m, n}}};
   rt::Attributes attributes;
-  if (isRounded) {
+  if (isOfBytes) {
+    inputs = {{DLC_U8, {m, k}}, {DLC_I8, {k, n}}, {DLC_U8, {}}, {DLC_I8, {}}};
+    outputs[0].type = DLC_I32;
+    attributes.set("packed_b", int64_t{1});
+  } else if (factors == Factors::Rounded) {
     attributes.set("packed_b", int64_t{2});
-    attributes.set("packed_shape", inputs[1].shape);
-    inputs[1].shape = {k / 2 * n}; // As pairs.
     attributes.set(std::string(rt::kBf16Parts), int64_t{1});
   }
-  const rt::LibraryEntry *entry = rt::lookupLibraryEntry("cpu.matmul");
-  if (!entry)
-    throw Failure{"internal: this build lacks cpu.matmul"};
+  if (factors != Factors::Floats) {
+    const rt::TensorType b = inputs[1];
+    attributes.set("packed_shape", b.shape);
+    const size_t bytes =
+        entry->packedBytes({inputs, outputs, attributes}, /*operand=*/1);
+    inputs[1] = {DLC_F32, {static_cast<int64_t>(bytes / sizeof(float))}};
+  }
   std::unique_ptr<rt::PreparedKernel> kernel;
   check(entry->prepare({inputs, outputs, attributes}, kernel));
+  std::vector<rt::TensorType> types = inputs;
+  types.push_back(outputs[0]);
   std::vector<std::vector<HostTensor>> memory(pool.threads());
   for (std::vector<HostTensor> &own : memory)
-    for (const rt::TensorType &type : {inputs[0], inputs[1], outputs[0]})
+    for (const rt::TensorType &type : types)
       own.push_back(makeZeros(type));
   return 2.0 * m * n * k * rateOfAll(pool, 1000, [&](int64_t thread, int) {
-           void *arguments[3];
-           for (int i = 0; i < 3; ++i)
+           void *arguments[5];
+           for (size_t i = 0; i < types.size(); ++i)
              arguments[i] = memory[thread][i].view().data;
            kernel->run(arguments, 0, kernel->tiles());
          });
@@ -84,6 +97,8 @@ static double measureBytes(rt::WorkerPool &pool) {
 }
 
 Roofline dlc::tool::measureRoofline(rt::WorkerPool &pool) {
-  return {measureFlops(pool, false), measureFlops(pool, true),
+  return {{measureFlops(pool, Factors::Floats),
+           measureFlops(pool, Factors::Rounded),
+           measureFlops(pool, Factors::Bytes)},
           measureBytes(pool)};
 }

@@ -412,7 +412,12 @@ Status cpu::readIntegerConv(const KernelCall &call, ConvShape &shape) {
   TensorType x = call.inputs[0], y = call.outputs[0];
   const TensorType &w = call.inputs[1];
   shape.blockedX = x.rank() == w.rank() + 1;
-  shape.blockedY = attributes.getInt("channel_block", 0) != 0;
+  const int64_t block = attributes.getInt("channel_block", 0);
+  shape.blockedY = block != 0;
+  if (shape.blockedY && (y.shape.empty() || y.shape.back() != block))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected the output in a block of %lld channels, got %s",
+                     static_cast<long long>(block), toString(y).c_str());
   if (shape.blockedX)
     DLC_RETURN_IF_ERROR(readChannelsLast(x, "x", x));
   if (shape.blockedY)

@@ -18,7 +18,7 @@ void packIntegerConv(const KernelCall &call, size_t operand, const void *source,
 size_t integerConvWorkspaceBytes(const KernelCall &call);
 KernelCost integerConvCost(const KernelCall &call);
 /// Gives the call of the library the attributes of the operation; false for
-/// groups, and for padding that is not resolved.
+/// padding that is not resolved.
 bool integerConvFromOperation(std::string_view operation,
                               const KernelCall &call, Attributes &attributes);
 

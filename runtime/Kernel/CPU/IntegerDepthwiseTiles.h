@@ -71,7 +71,7 @@ private:
 
   const IntegerConvPlan &plan;
   const int64_t taps;
-  alignas(64) uint8_t border[kMostDepthwiseColumns];
+  alignas(64) uint8_t border[kMostDepthwiseColumns + kLine];
   uint64_t offsets[kMostByteTaps];
   const uint8_t *at[kMostPointers];
 };
@@ -150,20 +150,24 @@ inline void TapWeights::take(const int8_t *b, int64_t taps, int64_t width,
 }
 
 /// The sums of `count` channels of a pixel, or of `lines` whole lines of them:
-/// channels from `channel` on of those that taps begin with.
+/// channels from `channel` on of those that taps begin with. Nothing is read
+/// from `end` on, where images end.
 template <bool isSigned, int lines>
-inline void addTaps(const uint8_t *const *at, int64_t taps,
+inline void addTaps(const uint8_t *const *at, int64_t taps, const uint8_t *end,
                     const uint32_t *weights, int64_t channel, int64_t count,
                     uint32_t *sums) {
   const bool isWhole = lines > 1 || count >= kLine;
   const auto lineOf = [&](const uint8_t *from, int line)
       __attribute__((always_inline)) {
+    from += channel + line * kLine;
+    // Borders lie elsewhere, with enough behind them.
+    const uint64_t rest =
+        reinterpret_cast<uintptr_t>(end) - reinterpret_cast<uintptr_t>(from);
     Line bytes = {};
-    if (isWhole)
-      bytes = *reinterpret_cast<const UnalignedLine *>(from + channel +
-                                                       line * kLine);
+    if (isWhole || __builtin_expect(rest >= kLine, true))
+      bytes = *reinterpret_cast<const UnalignedLine *>(from);
     else
-      __builtin_memcpy(&bytes, from + channel, count);
+      __builtin_memcpy(&bytes, from, count);
     return isSigned ? bytes ^ 0x80 : bytes;
   };
   Words own[lines][kLineVectors] = {};
@@ -188,14 +192,15 @@ inline void addTaps(const uint8_t *const *at, int64_t taps,
 /// The sums of `rows` pixels and `count` channels from `channel` on.
 template <bool isSigned>
 inline void addDepthwise(const TapPointers &pointers, int64_t taps,
-                         const TapWeights &weights, int64_t channel,
-                         int64_t rows, int64_t count, uint32_t *sums) {
+                         const uint8_t *end, const TapWeights &weights,
+                         int64_t channel, int64_t rows, int64_t count,
+                         uint32_t *sums) {
   int64_t j = 0;
   while (j < count) {
     const int64_t rest = count - j;
     const auto add = [&]<int lines>() __attribute__((always_inline)) {
       for (int64_t i = 0; i < rows; ++i)
-        addTaps<isSigned, lines>(pointers.of(i), taps, weights.of(j),
+        addTaps<isSigned, lines>(pointers.of(i), taps, end, weights.of(j),
                                  channel + j, rest,
                                  sums + i * kPackedColumns + j);
       j += lines * kLine;
@@ -239,7 +244,8 @@ inline void runDepthwise(const IntegerConvPlan &plan,
         const ColumnTerms terms(integers, zeros, arguments.b, column, count);
         weights.take(arguments.b + column * integers.terms, product.k, width,
                      terms);
-        add(pointers, product.k, weights, column - first, rows, count, sums);
+        add(pointers, product.k, arguments.a + (batch + 1) * imageBytes,
+            weights, column - first, rows, count, sums);
         writeResults(integers, arguments, {sums, nullptr, terms, rows, count},
                      batch, row, column, writer);
       }

@@ -262,8 +262,8 @@ template <int vectors>
 /// Groups that are made ready together: those of the columns of one kernel stay
 /// in a first cache while rows pass, and all in a second one.
 constexpr int64_t kMostGroups = 128;
-/// More groups that are two take longer than products of 16 bits.
-constexpr int64_t kMostSplit = kMostGroups / 5;
+/// Of so many groups one may be two: more take longer than products of 16 bits.
+constexpr int64_t kGroupsOfSplit = 5;
 
 /// Vectors of columns, made ready for a kernel.
 struct ReadyColumns {
@@ -275,7 +275,7 @@ struct ReadyColumns {
   bool isWide;   ///< There are words of two terms.
   int64_t count; ///< Of split groups.
   /// Of each its distance from the first group, in bytes.
-  int32_t split[kMostSplit];
+  int32_t split[kMostGroups / kGroupsOfSplit];
   /// Groups, and behind them the other halves of those in `split`; or words, of
   /// all groups first those at even places and then the others.
   alignas(64) uint32_t data[2 * kMostGroups * kByteVectors * kLanes];
@@ -290,6 +290,7 @@ template <int vectors>
 inline bool ReadyColumns::trySplit(const ByteArguments &t) {
   typedef int8_t SignedBytes __attribute__((vector_size(DLC_VECTOR_BYTES)));
   constexpr int width = vectors * kLanes;
+  const int64_t mostSplit = t.groups / kGroupsOfSplit;
   uint32_t *to = data, *rest = data + t.groups * width;
   count = 0;
   for (int64_t l = 0; l < t.groups; ++l, to += width) {
@@ -300,7 +301,7 @@ inline bool ReadyColumns::trySplit(const ByteArguments &t) {
     }
     if (__builtin_expect(!maySaturate(bytes), true))
       continue;
-    if (count == kMostSplit)
+    if (count == mostSplit)
       return false;
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
       const auto own = reinterpret_cast<SignedBytes>(bytes[v]);
@@ -447,14 +448,16 @@ inline void VectorSums::add(const ByteArguments &t, int64_t rows,
     addBytes(t, rows, width);
     return;
   }
-  for (int64_t first = 0; first < t.groups; first += kMostGroups) {
+  int64_t first = 0;
+  do { // Of no terms, too: sums of them are 0.
     ByteArguments part = t;
     part.a += first * kByteGroup;
     part.b += first * t.bStride;
     part.groups = least(t.groups - first, kMostGroups);
     part.accumulate = t.accumulate || first > 0;
     addGroups(part, rows, width);
-  }
+    first += kMostGroups;
+  } while (first < t.groups);
 }
 
 /// Fetches what lies behind `from` into the cache, evenly over calls.

@@ -61,3 +61,15 @@ func.func @gradient_of_groups(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16
   %1 = graph.conv_weight_gradient %0, %g {kernel_shape = array<i64: 1, 1>, group = 2 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<8x16x1x1xf16>
   return %1 : tensor<8x16x1x1xf16>
 }
+
+// -----
+
+// Integers that code is generated for stay as they are.
+// CHECK-LABEL: func.func @integers
+// CHECK: graph.integer_conv {{.*}} : (tensor<2x16x9x7xui8>, {{.*}}) -> tensor<2x8x9x7xi32>
+func.func @integers(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16>, %v: tensor<8x32x1x1xf16>, %b: tensor<2x16x9x7xui8>, %t: tensor<8x16x1x1xi8>, %z: tensor<ui8>, %i: tensor<i8>) -> (tensor<2x8x9x7xf16>, tensor<2x8x9x7xi32>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x16x9x7xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x9x7xf16>
+  %1 = graph.conv %0, %v : (tensor<2x32x9x7xf16>, tensor<8x32x1x1xf16>) -> tensor<2x8x9x7xf16>
+  %2 = graph.integer_conv %b, %t, %z, %i : (tensor<2x16x9x7xui8>, tensor<8x16x1x1xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x8x9x7xi32>
+  return %1, %2 : tensor<2x8x9x7xf16>, tensor<2x8x9x7xi32>
+}

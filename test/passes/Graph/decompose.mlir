@@ -241,3 +241,51 @@ func.func @grouped_integers(%x: tensor<1x4x8x8xui8>, %w: tensor<4x2x3x3xi8>, %v:
   %3 = graph.integer_conv %x, %t, %zx, %zw {group = 4 : i64} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<4xi8>) -> tensor<1x4x6x6xi32>
   return %0, %1, %2, %3 : tensor<1x4x8x8xi32>, tensor<1x4x6x6xi32>, tensor<1x2x6x6xi32>, tensor<1x4x6x6xi32>
 }
+
+// -----
+
+// Where much would be cut off at the border of a small image, each remainder is
+// a convolution for itself, and nothing is.
+// CHECK-LABEL: func @small_image
+// CHECK-NOT: graph.pad
+// CHECK-NOT: graph.slice %arg0
+// CHECK-COUNT-4: graph.conv {{.*}} : (tensor<1x4x4x4xf32>, tensor<3x4x2x2xf32>) -> tensor<1x3x4x4xf32>
+// CHECK-NOT: graph.conv
+// CHECK-NOT: graph.pad
+// CHECK: return
+func.func @small_image(%x: tensor<1x4x4x4xf32>) -> tensor<1x3x8x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<4x3x4x4xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x4x4xf32>, tensor<4x3x4x4xf32>) -> tensor<1x3x8x8xf32>
+  return %y : tensor<1x3x8x8xf32>
+}
+
+// -----
+
+// Not so many of them, nor of a large image.
+// CHECK-LABEL: func @many_remainders
+// CHECK-COUNT-1: graph.conv
+// CHECK-NOT: graph.conv
+func.func @many_remainders(%x: tensor<1x4x4x4xf32>, %w: tensor<4x3x8x8xf32>) -> tensor<1x3x16x16xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 4, 4>, pads = array<i64: 2, 2, 2, 2>} : (tensor<1x4x4x4xf32>, tensor<4x3x8x8xf32>) -> tensor<1x3x16x16xf32>
+  return %y : tensor<1x3x16x16xf32>
+}
+
+// CHECK-LABEL: func @large_image
+// CHECK-COUNT-1: graph.conv
+// CHECK-NOT: graph.conv
+func.func @large_image(%x: tensor<1x4x32x32xf32>, %w: tensor<4x3x4x4xf32>) -> tensor<1x3x64x64xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x32x32xf32>, tensor<4x3x4x4xf32>) -> tensor<1x3x64x64xf32>
+  return %y : tensor<1x3x64x64xf32>
+}
+
+// -----
+
+// One pixel is a product; of the image all is there.
+// CHECK-LABEL: func @one_pixel
+// CHECK: %[[Y:.*]] = graph.matmul {{.*}} : (tensor<2x100xf32>, tensor<100x48xf32>) -> tensor<2x48xf32>
+// CHECK: graph.reshape %[[Y]], {{.*}} -> tensor<2x3x4x4xf32>
+// CHECK-NOT: graph.conv
+func.func @one_pixel(%x: tensor<2x100x1x1xf32>, %w: tensor<100x3x4x4xf32>) -> tensor<2x3x4x4xf32> {
+  %y = graph.conv_transpose %x, %w : (tensor<2x100x1x1xf32>, tensor<100x3x4x4xf32>) -> tensor<2x3x4x4xf32>
+  return %y : tensor<2x3x4x4xf32>
+}

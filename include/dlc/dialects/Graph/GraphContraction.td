@@ -150,7 +150,9 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
       `pads` two.
 
     It decomposes into convolutions: along a dimension with a stride one for all
-    remainders modulo the stride that have as many taps.
+    remainders modulo the stride that have as many taps, or, where images are so
+    small that much of that would be cut off, one for each. Of one window it is
+    a product.
 
     ```mlir
     %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>

@@ -62,8 +62,18 @@ static void writeIntegerMatmul(NodeContext &n) {
   n.result("MatMulInteger", n.inputs());
 }
 
+static bool hasBlocks(NodeContext &n) {
+  return n.getInt("channel_block", 0) != 0 || n.rankOf(0) != n.rankOf(1);
+}
+
+static void writeIntegerConv(NodeContext &n) {
+  if (hasBlocks(n))
+    return n.unsupported("channels in blocks");
+  n.result("ConvInteger", n.inputs(), n.attributes({"channel_block"}));
+}
+
 static void writeConv(NodeContext &n) {
-  if (n.getInt("channel_block", 0) != 0 || n.rankOf(0) != n.rankOf(1))
+  if (hasBlocks(n))
     return n.unsupported("channels in blocks");
   if (!llvm::isa<mlir::FloatType>(n.elementOf(0)))
     return writeConvInteger(n);
@@ -111,7 +121,7 @@ static constexpr Row rows[] = {
     {"conv_transpose", "ConvTranspose", 17, writeConvTranspose},
     {"deform_conv", "DeformConv", 19},
     {"einsum", "Einsum"},
-    {"integer_conv", "ConvInteger", 10},
+    {"integer_conv", "ConvInteger", 10, writeIntegerConv},
     {"integer_matmul", "MatMulInteger", 10, writeIntegerMatmul},
     {"matmul", "MatMul"},
 };

@@ -23,6 +23,7 @@ struct Case {
   bool isDepthwise = false;
   /// Tensors with all channels last.
   bool isLastX = false, isLastY = false;
+  bool hasZeros = true; ///< Points that are not 0.
 
   bool isFlat() const { return height == 0; }
   int64_t inH() const { return isFlat() ? 1 : height; }
@@ -71,7 +72,7 @@ ConvCall::ConvCall(const Case &c)
            {c.typeX, {}},
            {c.typeW, c.hasZeroOfChannels ? Shape{c.outputs} : Shape()}},
           prepareIntegerConv) {
-  fill(Values::Any, /*hasZeros=*/true);
+  fill(Values::Any, c.hasZeros);
   auto set = [&](const char *name, int64_t h, int64_t w) {
     attributes.set(name, c.isFlat() ? Shape{w} : Shape{h, w});
   };
@@ -207,6 +208,18 @@ TEST(IntegerConvTest, Pointwise) {
   check({1, 16, 9, 9, 16, 1, 1, 2, 2});
 }
 
+/// Rows that are read where they are, if nothing is to be added up of them.
+TEST(IntegerConvTest, PixelsInPlace) {
+  for (DataType x : {DLC_U8, DLC_I8})
+    for (int64_t channels : {4, 32, 36, 64, 96, 132})
+      for (int64_t width : {1, 3, 8, 12, 16}) {
+        Case c = {2, channels, 4, width, 70, 1, 1};
+        c.typeX = x;
+        c.hasZeros = false;
+        check(c);
+      }
+}
+
 /// Rows that are copied in parts.
 TEST(IntegerConvTest, ManyTerms) {
   check({1, 460, 5, 5, 17, 3, 3, 1, 1, 1, 1, {1, 1, 1, 1}});
@@ -223,6 +236,7 @@ TEST(IntegerConvTest, EmptyResults) {
   check({0, 3, 4, 4, 5, 1, 1});
   check({1, 3, 2, 2, 5, 3, 3});
   check({1, 0, 4, 4, 5, 3, 3});
+  check({2, 0, 9, 9, 70, 3, 3});
 }
 
 TEST(IntegerConvTest, NotFiniteMultipliers) {
@@ -287,6 +301,9 @@ TEST(IntegerConvTest, RefusesOtherCalls) {
             "expected x in one block of channels, got 1x3x4x4x1xu8");
   EXPECT_EQ(
       refusal([](Call &c) { c.attributes.set("channel_block", int64_t{5}); }),
+      "expected the output in a block of 5 channels, got 1x5x2x2xi32");
+  EXPECT_EQ(
+      refusal([](Call &c) { c.attributes.set("channel_block", int64_t{2}); }),
       "expected the output in one block of channels, got 1x5x2x2xi32");
 }
 

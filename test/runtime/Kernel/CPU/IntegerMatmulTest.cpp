@@ -84,6 +84,16 @@ TEST(IntegerMatmulTest, FewLargePairs) {
         check({{m, 700}, {700, n}, DLC_U8, b, {}, {}, Values::Usual});
 }
 
+/// Rows that are read where they are, if nothing is to be added up of them.
+TEST(IntegerMatmulTest, RowsInPlace) {
+  for (int64_t k : {4, 32, 36, 64, 128, 132, 196, 6400})
+    for (int64_t m : {1, 4, 16, 21, 48, 130}) {
+      Case c = {{2, m, k}, {k, 70}};
+      c.hasZeros = false;
+      check(c);
+    }
+}
+
 TEST(IntegerMatmulTest, EveryType) {
   for (DataType a : {DLC_U8, DLC_I8})
     for (DataType b : {DLC_U8, DLC_I8})

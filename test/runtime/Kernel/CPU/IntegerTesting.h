@@ -11,25 +11,21 @@
 
 namespace dlc::rt::cpu::testing {
 
-/// Elements of one or four bytes with a guard on both sides, aligned to no
-/// more.
+/// Bytes in such memory, with nothing behind the last.
 class Bytes {
 public:
-  explicit Bytes(size_t count, size_t elementSize = 1)
-      : guard(64 + elementSize), memory(count + 2 * guard, kValue) {}
-  uint8_t *data() { return memory.data() + guard; }
-  size_t size() const { return memory.size() - 2 * guard; }
-  bool guardsIntact() const {
-    for (size_t i = 0; i < guard; ++i)
-      if (memory[i] != kValue || memory[memory.size() - 1 - i] != kValue)
-        return false;
-    return true;
+  explicit Bytes(size_t count)
+      : count(count), memory(static_cast<int64_t>((count + sizeof(float) - 1) /
+                                                  sizeof(float))) {}
+  uint8_t *data() {
+    return reinterpret_cast<uint8_t *>(memory.data() + memory.size()) - count;
   }
+  size_t size() const { return count; }
+  bool guardsIntact() const { return memory.guardsIntact(); }
 
 private:
-  static constexpr uint8_t kValue = 0xa5;
-  size_t guard;
-  std::vector<uint8_t> memory;
+  size_t count;
+  GuardedBuffer memory;
 };
 
 /// Of usual ones those of the second factor are small but for a few, extreme
@@ -111,7 +107,7 @@ inline void IntegerCall::requantize(DataType type, const Shape &shape,
   const int64_t count = *elementCount(shape);
   for (float scale : {0x1p-9f, 5.0f}) {
     inputs.push_back({DLC_F32, shape});
-    values.emplace_back(count * sizeof(float), sizeof(float));
+    values.emplace_back(count * sizeof(float));
     for (int64_t i = 0; i < count; ++i) {
       // Quarters: what is rounded is a tie now and then.
       const float value = std::nearbyint(random.next() * 8) / 4 * scale;
@@ -148,7 +144,7 @@ inline void IntegerCall::requantize(DataType type, const Shape &shape,
 inline void IntegerCall::pack(const char *attribute) {
   attributes.set(attribute, int64_t{1});
   attributes.set("packed_shape", inputs[1].shape);
-  Bytes packed(entry.packedBytes(view(), 1), sizeof(float));
+  Bytes packed(entry.packedBytes(view(), 1));
   entry.pack(view(), 1, values[1].data(), packed.data());
   EXPECT_TRUE(packed.guardsIntact());
   inputs[1] = {DLC_F32, {static_cast<int64_t>(packed.size() / sizeof(float))}};
@@ -177,7 +173,7 @@ inline void IntegerCall::run(Isa isa) {
   for (bool isSplit : {false, true}) {
     SCOPED_TRACE(isSplit ? "split" : "whole");
     Bytes workspace(outputs.size() > 1 ? bytesOf(outputs[1]) : 0);
-    Bytes result(expected.size(), sizeOf(outputs[0].type));
+    Bytes result(expected.size());
     std::vector<void *> arguments;
     for (Bytes &value : values)
       arguments.push_back(value.data());

@@ -122,6 +122,19 @@ TEST(Conv, ChannelsInBlocks) {
     expectResult("conv", {xs, w, bias}, plain, y);
     expectResult("conv", {x, w, bias}, intoBlocks, blocked(y, c.outputBlock));
     expectResult("conv", {xs, w, bias}, intoBlocks, blocked(y, c.outputBlock));
+
+    x = pattern(DLC_U8, c.x, 1), w = pattern(DLC_I8, c.w, 2);
+    xs = blocked(x, c.inputBlock);
+    TestTensor ofX = tensor(DLC_U8, {}, {3}),
+               ofW = pattern(DLC_I8, {c.w[0]}, 3);
+    outcome = run("integer_conv", {x, w, ofX, ofW}, plain);
+    ASSERT_TRUE(outcome.isOk()) << outcome.error;
+    y = outcome.results[0];
+    expectResult("integer_conv", {xs, w, ofX, ofW}, plain, y);
+    expectResult("integer_conv", {x, w, ofX, ofW}, intoBlocks,
+                 blocked(y, c.outputBlock));
+    expectResult("integer_conv", {xs, w, ofX, ofW}, intoBlocks,
+                 blocked(y, c.outputBlock));
   }
 }
 

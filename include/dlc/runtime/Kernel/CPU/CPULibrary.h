@@ -51,12 +51,13 @@
 //   and w as cpu.conv has them, each i8 or u8, and zero points of the same
 //   type. That of x is one element, those of w one or as many as there are
 //   output channels. The others as above, [OC, 1] or [OC, 1, 1], or with
-//   channels last as y, where there is one for each channel. x may be [N, 1, W,
-//   C] or [N, 1, H, W, C], with all channels last. A plain x is turned round so
-//   in the workspace, which is also there for a w that is not packed. strides,
-//   pads, dilations    as cpu.conv has them group             1 (default), or
-//   that of as many input and output channels,
-//                     each by itself, with at most 512 taps
+//   channels last as y, where there is one for each channel. x may be
+//   [N, 1, W, C] or [N, 1, H, W, C], with all channels last. A plain x is
+//   turned round so in the workspace, which is also there for a w that is not
+//   packed.
+//   strides, pads, dilations    as cpu.conv has them
+//   group             1 (default), or that of as many input and output
+//                     channels, each by itself, with at most 512 taps
 //   channel_block     OC: y has all channels last
 //   packed_w          1: w holds what pack(call, 1) wrote, as a packed b of
 //                     cpu.integer_matmul with the terms [KH][KW][C]; of

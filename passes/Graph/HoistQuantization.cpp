@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-hoist-quantization: what is moved is quantised before it is.
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Inference.h"
+#include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cmath>
+#include <limits>
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_HOISTQUANTIZATIONPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+
+namespace {
+
+/// One scale and one zero point, both known.
+struct Quantization {
+  Value scale, zeroPoint;
+
+  bool operator==(const Quantization &other) const {
+    return elementsOf(scale) == elementsOf(other.scale) &&
+           elementsOf(zeroPoint) == elementsOf(other.zeroPoint);
+  }
+  /// Whether integers of 8 bits are the same after they were floats.
+  bool isReversible() const;
+
+private:
+  static ElementsAttr elementsOf(Value value) {
+    return getConstantElements(value);
+  }
+};
+
+struct HoistQuantization
+    : graph::impl::HoistQuantizationPassBase<HoistQuantization> {
+  using HoistQuantizationPassBase::HoistQuantizationPassBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// Whether both are constants of one element.
+static bool isOfOne(Value scale, Value zeroPoint) {
+  auto isOne = [](Value value) {
+    ElementsAttr elements = getConstantElements(value);
+    return elements && elements.getNumElements() == 1;
+  };
+  return isOne(scale) && isOne(zeroPoint);
+}
+
+static std::optional<Quantization> quantizationOf(QuantizeLinearOp op) {
+  if (op.getBlockSize() != 0 || op.getPrecision() || !op.getSaturate() ||
+      !isOfOne(op.getScale(), op.getZeroPoint()))
+    return std::nullopt;
+  return Quantization{op.getScale(), op.getZeroPoint()};
+}
+
+static std::optional<Quantization> quantizationOf(DequantizeLinearOp op) {
+  if (op.getBlockSize() != 0 || !isOfOne(op.getScale(), op.getZeroPoint()))
+    return std::nullopt;
+  return Quantization{op.getScale(), op.getZeroPoint()};
+}
+
+/// A difference of two integers of 8 bits, times the scale and over it again,
+/// is off by far less than a half, unless the product is no number.
+bool Quantization::isReversible() const {
+  constexpr int mostDifference = 255, bits = 8;
+  auto number = dyn_cast<DenseElementsAttr>(elementsOf(scale));
+  auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(zeroPoint.getType()));
+  if (!number || !number.getElementType().isF32() || !type ||
+      type.getWidth() != bits)
+    return false;
+  const float value = number.getValues<float>()[0];
+  return value != 0 && std::isfinite(value * mostDifference);
+}
+
+//===----------------------------------------------------------------------===//
+// Back to what was there
+//===----------------------------------------------------------------------===//
+
+/// The integers of which `op` makes itself again.
+static Value integersOf(QuantizeLinearOp op) {
+  auto from = op.getX().getDefiningOp<DequantizeLinearOp>();
+  if (!from || from.getX().getType() != op.getY().getType())
+    return {};
+  auto before = quantizationOf(from), after = quantizationOf(op);
+  return before && after && *before == *after && before->isReversible()
+             ? from.getX()
+             : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// In front of what moves
+//===----------------------------------------------------------------------===//
+
+/// The operands whose elements are those of the results of `op`.
+static SmallVector<OpOperand *> movedOperands(Operation *op) {
+  SmallVector<OpOperand *> moved;
+  auto fusion = dyn_cast_or_null<FusionOpInterface>(op);
+  if (!fusion || fusion.getFusionKind() != FusionKind::Movement)
+    return moved;
+  if (fusion.selectsElements())
+    moved.push_back(&op->getOpOperand(0));
+  else if (isa<ConcatOp>(op))
+    for (OpOperand &operand : op->getOpOperands())
+      moved.push_back(&operand);
+  return moved;
+}
+
+static std::optional<int64_t> countOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? std::optional(type.getNumElements())
+                                       : std::nullopt;
+}
+
+/// Whether no more elements are quantised in front of `op` than behind it,
+/// where `read` are its results that are.
+static bool isNoMore(ArrayRef<OpOperand *> moved, ArrayRef<Value> read) {
+  int64_t before = 0, after = 0;
+  for (OpOperand *operand : moved) {
+    auto count = countOf(operand->get());
+    if (!count)
+      return false;
+    before += *count;
+  }
+  for (Value result : read) {
+    auto count = countOf(result);
+    if (!count)
+      return false;
+    after += *count;
+  }
+  return before <= after;
+}
+
+/// Those that alone read the results of `op`, all as `model` does; none where
+/// something else reads them.
+static SmallVector<QuantizeLinearOp> readersLike(Operation *op,
+                                                 QuantizeLinearOp model) {
+  auto own = quantizationOf(model);
+  SmallVector<QuantizeLinearOp> readers;
+  for (Operation *user : op->getUsers()) {
+    auto quantize = dyn_cast<QuantizeLinearOp>(user);
+    auto other = quantize ? quantizationOf(quantize) : std::nullopt;
+    if (!own || !other || !(*own == *other))
+      return {};
+    readers.push_back(quantize);
+  }
+  return readers;
+}
+
+/// Puts what quantises the results of `op`, as `model` does, in front of it,
+/// also in `left`, where it was.
+static void hoist(Operation *op, QuantizeLinearOp model,
+                  SmallVectorImpl<QuantizeLinearOp> &left) {
+  SmallVector<OpOperand *> moved = movedOperands(op);
+  if (moved.empty())
+    return;
+  SmallVector<QuantizeLinearOp> readers = readersLike(op, model);
+  SmallVector<Value> read;
+  for (Value result : op->getResults())
+    if (!result.use_empty())
+      read.push_back(result);
+  if (readers.empty() || !isNoMore(moved, read))
+    return;
+  OpBuilder builder(op);
+  Type element = getElementTypeOrSelf(model.getY().getType());
+  Operation *before = op->getPrevNode();
+  // What `model` is given may be defined behind `op`.
+  Value scale = ConstantOp::create(builder, op->getLoc(),
+                                   getConstantElements(model.getScale()));
+  Value zero = ConstantOp::create(builder, op->getLoc(),
+                                  getConstantElements(model.getZeroPoint()));
+  SmallVector<Value> operands(op->getOperands());
+  for (OpOperand *operand : moved) {
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    auto quantize = cast<QuantizeLinearOp>(builder.clone(*model));
+    quantize->setOperands({operand->get(), scale, zero});
+    quantize.getY().setType(type.clone(element));
+    operands[operand->getOperandNumber()] = quantize.getY();
+    left.push_back(quantize);
+  }
+  Operation *built = builder.clone(*op);
+  built->setOperands(operands);
+  for (Value result : built->getResults())
+    result.setType(cast<TensorType>(result.getType()).clone(element));
+  copyPlacement(op, before, builder);
+  // What is left behind would read floats as well.
+  for (QuantizeLinearOp reader : readers) {
+    const auto number = cast<OpResult>(reader.getX()).getResultNumber();
+    reader.getY().replaceAllUsesWith(built->getResult(number));
+    llvm::erase(left, reader);
+    reader.erase();
+  }
+  op->erase();
+}
+
+void HoistQuantization::runOnOperation() {
+  SmallVector<QuantizeLinearOp> left;
+  getOperation().walk([&](QuantizeLinearOp op) { left.push_back(op); });
+  while (!left.empty()) {
+    QuantizeLinearOp op = left.pop_back_val();
+    if (Value integers = integersOf(op)) {
+      op.getY().replaceAllUsesWith(integers);
+      op.erase();
+    } else if (Operation *maker = op.getX().getDefiningOp()) {
+      hoist(maker, op, left);
+    }
+  }
+  for (Block &body : getOperation())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+}
