@@ -270,9 +270,10 @@ bool IntegerConvOp::hasFasterParts() {
   auto image = dyn_cast<RankedTensorType>(getX().getType());
   if (image && image.getRank() != type.getRank())
     return false;
-  return !areBytesMultiplied(type.getShape(),
-                             static_cast<int64_t>(getGroup())) &&
-         isStatic(getWZeroPoint().getType()) &&
+  const bool isOfLibrary =
+      hasHostMemory(getDevice(getOperation())) &&
+      areBytesMultiplied(type.getShape(), static_cast<int64_t>(getGroup()));
+  return !isOfLibrary && isStatic(getWZeroPoint().getType()) &&
          ShapedType::getNumElements(type.getShape().drop_front()) <= mostTerms;
 }
 

@@ -216,29 +216,21 @@ static int64_t mostTaps(int64_t taps, int64_t stride) {
   return static_cast<int64_t>(llvm::divideCeil(taps, stride));
 }
 
-/// INT64_MAX where it is more than that.
-static int64_t saturatedProductOf(ArrayRef<int64_t> numbers) {
-  int64_t product = 1;
-  for (int64_t number : numbers)
-    if (llvm::MulOverflow(product, number, product))
-      return INT64_MAX;
-  return product;
-}
-
 bool Correlation::gainsByEach() const {
   // Each convolution reads all windows, and takes time to compile and to start.
   constexpr double worthwhile = 1.2;
   constexpr int64_t mostConvolutions = 9;
-  if (mostConvolutions < saturatedProductOf(strides))
-    return false;
   double more = 1;
+  int64_t convolutions = 1;
   for (size_t dim = 0; dim < dims(); ++dim) {
     if (strides[dim] == 1)
       continue;
     const auto elements =
         static_cast<int64_t>(llvm::divideCeil(image[dim], strides[dim]));
-    if (kernel[dim] < strides[dim] || begins[dim] < 0 || elements == 0)
+    if (kernel[dim] < strides[dim] || begins[dim] < 0 || elements == 0 ||
+        strides[dim] > mostConvolutions / convolutions)
       return false;
+    convolutions *= strides[dim];
     more *= static_cast<double>(positions[dim] +
                                 mostTaps(kernel[dim], strides[dim]) - 1) /
             static_cast<double>(elements);

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cstring>
 
@@ -62,8 +63,9 @@ private:
   DenseMap<StringAttr, uint32_t> kernelIds;
   static constexpr uint64_t kNowhere = UINT64_MAX;
   DenseMap<Attribute, uint64_t> constantOffsets;
-  /// Of so many bytes, by their places in `constants`.
-  DenseMap<uint64_t, SmallVector<size_t>> constantsOfSize;
+  /// Their places in `constants`, by the bytes that they have and a hash of the
+  /// first of these.
+  DenseMap<std::pair<uint64_t, uint64_t>, SmallVector<size_t>> likeConstants;
   /// Of the program under way.
   abi::ProgramT *plan = nullptr;
   DenseMap<DeviceAttr, uint32_t> deviceIds;
@@ -137,9 +139,11 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
   const rt::ArtifactConstant added = {
       llvm::alignTo(constantBytes, DLC_ALIGNMENT),
       std::as_bytes(std::span(raw.data().data(), size)), repeats};
-  // Programs for several sizes pack the same weights, each for itself. Others
-  // of that size differ at once.
-  SmallVector<size_t> &alike = constantsOfSize[value.bytes];
+  // Programs for several sizes pack the same weights, each for itself.
+  constexpr size_t firstBytes = 256;
+  SmallVector<size_t> &alike = likeConstants[{
+      value.bytes, llvm::xxh3_64bits(StringRef(raw.data().data(), size)
+                                         .take_front(firstBytes))}];
   for (size_t other : alike)
     if (constants[other].repeats == repeats &&
         std::memcmp(constants[other].bytes.data(), added.bytes.data(), size) ==

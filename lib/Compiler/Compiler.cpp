@@ -770,7 +770,8 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   if (options.timing && !isTrial)
     manager.enableTiming();
   if (options.verifyNumerics && !isTrial)
-    manager.addInstrumentation(numerics::createNumericsVerifier());
+    manager.addInstrumentation(numerics::createNumericsVerifier(
+        /*seed=*/0, /*allowsSteps=*/true));
   std::string passes;
   llvm::raw_string_ostream os(passes);
   manager.printAsTextualPipeline(os);

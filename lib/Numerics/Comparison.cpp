@@ -32,7 +32,7 @@ double dlc::numerics::toleranceOf(rt::DataType type) {
   }
 }
 
-double dlc::numerics::toleranceFactorOf(Value value) {
+double dlc::numerics::toleranceFactorOf(Value value, bool allowsSteps) {
   auto toleranceOfValue = [](Value each) {
     return toleranceOf(graph::toTensorType(each.getType()).type);
   };
@@ -47,7 +47,7 @@ double dlc::numerics::toleranceFactorOf(Value value) {
     if (Operation *op = sources[i].getDefiningOp())
       op->walk([&](Operation *inner) {
         sources.insert_range(inner->getOperands());
-        if (inner->hasTrait<graph::RoundsToIntegers>())
+        if (allowsSteps && inner->hasTrait<graph::RoundsToIntegers>())
           coarsest = std::max(coarsest, toleranceOfSteps);
       });
   }

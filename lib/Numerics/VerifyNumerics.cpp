@@ -35,7 +35,8 @@ struct KnownRun {
 
 class NumericsVerifier : public PassInstrumentation {
 public:
-  explicit NumericsVerifier(uint64_t seed) : seed(seed) {}
+  NumericsVerifier(uint64_t seed, bool allowsSteps)
+      : seed(seed), allowsSteps(allowsSteps) {}
 
   void runBeforePass(Pass *pass, Operation *op) override;
   void runAfterPass(Pass *pass, Operation *op) override;
@@ -52,6 +53,7 @@ private:
   bool isInsideOther(Operation *op) const;
 
   uint64_t seed;
+  bool allowsSteps;
   llvm::DenseMap<std::pair<Pass *, Operation *>, Functions> pending;
   /// The last run of each function: most passes begin where one has ended. By
   /// the place of the operation too, as names are unique in a module only.
@@ -134,7 +136,7 @@ std::shared_ptr<const Run> NumericsVerifier::run(func::FuncOp function,
       before ? runAgain(function, *before, seed) : runAfresh(function, seed);
   Operation *end = function.getBody().front().getTerminator();
   for (Value result : end->getOperands())
-    run->toleranceFactors.push_back(toleranceFactorOf(result));
+    run->toleranceFactors.push_back(toleranceFactorOf(result, allowsSteps));
   known.erase(function);
   known.try_emplace(function, KnownRun{print, run});
   return run;
@@ -249,6 +251,6 @@ void NumericsVerifier::runAfterPass(Pass *pass, Operation *op) {
 }
 
 std::unique_ptr<PassInstrumentation>
-dlc::numerics::createNumericsVerifier(uint64_t seed) {
-  return std::make_unique<NumericsVerifier>(seed);
+dlc::numerics::createNumericsVerifier(uint64_t seed, bool allowsSteps) {
+  return std::make_unique<NumericsVerifier>(seed, allowsSteps);
 }

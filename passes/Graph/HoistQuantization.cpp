@@ -3,16 +3,13 @@
 // graph-hoist-quantization: what is moved is quantised before it is.
 
 #include "dlc/dialects/Graph/GraphOps.h"
-#include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
-#include <limits>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_HOISTQUANTIZATIONPASS
@@ -27,19 +24,11 @@ namespace {
 
 /// One scale and one zero point, both known.
 struct Quantization {
-  Value scale, zeroPoint;
+  ElementsAttr scale, zeroPoint;
 
-  bool operator==(const Quantization &other) const {
-    return elementsOf(scale) == elementsOf(other.scale) &&
-           elementsOf(zeroPoint) == elementsOf(other.zeroPoint);
-  }
+  bool operator==(const Quantization &) const = default;
   /// Whether integers of 8 bits are the same after they were floats.
   bool isReversible() const;
-
-private:
-  static ElementsAttr elementsOf(Value value) {
-    return getConstantElements(value);
-  }
 };
 
 struct HoistQuantization
@@ -50,34 +39,30 @@ struct HoistQuantization
 
 } // namespace
 
-/// Whether both are constants of one element.
-static bool isOfOne(Value scale, Value zeroPoint) {
-  auto isOne = [](Value value) {
-    ElementsAttr elements = getConstantElements(value);
+/// Of a QuantizeLinearOp or a DequantizeLinearOp.
+template <typename Op>
+static std::optional<Quantization> quantizationOf(Op op) {
+  Quantization own = {getConstantElements(op.getScale()),
+                      getConstantElements(op.getZeroPoint())};
+  auto isOne = [](ElementsAttr elements) {
     return elements && elements.getNumElements() == 1;
   };
-  return isOne(scale) && isOne(zeroPoint);
+  return op.getBlockSize() == 0 && isOne(own.scale) && isOne(own.zeroPoint)
+             ? std::optional(own)
+             : std::nullopt;
 }
 
-static std::optional<Quantization> quantizationOf(QuantizeLinearOp op) {
-  if (op.getBlockSize() != 0 || op.getPrecision() || !op.getSaturate() ||
-      !isOfOne(op.getScale(), op.getZeroPoint()))
-    return std::nullopt;
-  return Quantization{op.getScale(), op.getZeroPoint()};
-}
-
-static std::optional<Quantization> quantizationOf(DequantizeLinearOp op) {
-  if (op.getBlockSize() != 0 || !isOfOne(op.getScale(), op.getZeroPoint()))
-    return std::nullopt;
-  return Quantization{op.getScale(), op.getZeroPoint()};
+/// Whether `op` limits and rounds as its types say, and no other way.
+static bool isUsual(QuantizeLinearOp op) {
+  return !op.getPrecision() && op.getSaturate();
 }
 
 /// A difference of two integers of 8 bits, times the scale and over it again,
 /// is off by far less than a half, unless the product is no number.
 bool Quantization::isReversible() const {
   constexpr int mostDifference = 255, bits = 8;
-  auto number = dyn_cast<DenseElementsAttr>(elementsOf(scale));
-  auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(zeroPoint.getType()));
+  auto number = dyn_cast<DenseElementsAttr>(scale);
+  auto type = dyn_cast<IntegerType>(zeroPoint.getElementType());
   if (!number || !number.getElementType().isF32() || !type ||
       type.getWidth() != bits)
     return false;
@@ -95,7 +80,8 @@ static Value integersOf(QuantizeLinearOp op) {
   if (!from || from.getX().getType() != op.getY().getType())
     return {};
   auto before = quantizationOf(from), after = quantizationOf(op);
-  return before && after && *before == *after && before->isReversible()
+  return isUsual(op) && before && after && *before == *after &&
+                 before->isReversible()
              ? from.getX()
              : Value();
 }
@@ -143,16 +129,14 @@ static bool isNoMore(ArrayRef<OpOperand *> moved, ArrayRef<Value> read) {
   return before <= after;
 }
 
-/// Those that alone read the results of `op`, all as `model` does; none where
-/// something else reads them.
-static SmallVector<QuantizeLinearOp> readersLike(Operation *op,
-                                                 QuantizeLinearOp model) {
-  auto own = quantizationOf(model);
+/// Those that alone read the results of `op`, all quantising as `own` says;
+/// none where something else reads them.
+static SmallVector<QuantizeLinearOp> readersOf(Operation *op,
+                                               const Quantization &own) {
   SmallVector<QuantizeLinearOp> readers;
   for (Operation *user : op->getUsers()) {
     auto quantize = dyn_cast<QuantizeLinearOp>(user);
-    auto other = quantize ? quantizationOf(quantize) : std::nullopt;
-    if (!own || !other || !(*own == *other))
+    if (!quantize || !isUsual(quantize) || quantizationOf(quantize) != own)
       return {};
     readers.push_back(quantize);
   }
@@ -160,13 +144,14 @@ static SmallVector<QuantizeLinearOp> readersLike(Operation *op,
 }
 
 /// Puts what quantises the results of `op`, as `model` does, in front of it,
-/// also in `left`, where it was.
+/// and behind what is left to look at.
 static void hoist(Operation *op, QuantizeLinearOp model,
                   SmallVectorImpl<QuantizeLinearOp> &left) {
   SmallVector<OpOperand *> moved = movedOperands(op);
-  if (moved.empty())
+  auto own = quantizationOf(model);
+  if (moved.empty() || !own)
     return;
-  SmallVector<QuantizeLinearOp> readers = readersLike(op, model);
+  SmallVector<QuantizeLinearOp> readers = readersOf(op, *own);
   SmallVector<Value> read;
   for (Value result : op->getResults())
     if (!result.use_empty())
@@ -177,10 +162,8 @@ static void hoist(Operation *op, QuantizeLinearOp model,
   Type element = getElementTypeOrSelf(model.getY().getType());
   Operation *before = op->getPrevNode();
   // What `model` is given may be defined behind `op`.
-  Value scale = ConstantOp::create(builder, op->getLoc(),
-                                   getConstantElements(model.getScale()));
-  Value zero = ConstantOp::create(builder, op->getLoc(),
-                                  getConstantElements(model.getZeroPoint()));
+  Value scale = ConstantOp::create(builder, op->getLoc(), own->scale);
+  Value zero = ConstantOp::create(builder, op->getLoc(), own->zeroPoint);
   SmallVector<Value> operands(op->getOperands());
   for (OpOperand *operand : moved) {
     auto type = cast<RankedTensorType>(operand->get().getType());
@@ -195,12 +178,11 @@ static void hoist(Operation *op, QuantizeLinearOp model,
   for (Value result : built->getResults())
     result.setType(cast<TensorType>(result.getType()).clone(element));
   copyPlacement(op, before, builder);
-  // What is left behind would read floats as well.
+  // What nobody needs any more reads nothing until it is erased.
   for (QuantizeLinearOp reader : readers) {
     const auto number = cast<OpResult>(reader.getX()).getResultNumber();
     reader.getY().replaceAllUsesWith(built->getResult(number));
-    llvm::erase(left, reader);
-    reader.erase();
+    reader->dropAllReferences();
   }
   op->erase();
 }
@@ -210,9 +192,11 @@ void HoistQuantization::runOnOperation() {
   getOperation().walk([&](QuantizeLinearOp op) { left.push_back(op); });
   while (!left.empty()) {
     QuantizeLinearOp op = left.pop_back_val();
+    if (op->use_empty())
+      continue;
     if (Value integers = integersOf(op)) {
       op.getY().replaceAllUsesWith(integers);
-      op.erase();
+      op->dropAllReferences();
     } else if (Operation *maker = op.getX().getDefiningOp()) {
       hoist(maker, op, left);
     }

@@ -19,9 +19,10 @@ namespace dlc::numerics {
 double toleranceOf(rt::DataType type);
 
 /// How many times that a value of a function may be off: more than once where
-/// it is made of floats of a type that has a larger tolerance, or of what was
-/// rounded to integers, which may be some steps of 8 bits off.
-double toleranceFactorOf(mlir::Value value);
+/// it is made of floats of a type that has a larger tolerance or, with
+/// `allowsSteps`, of what was rounded to integers, which may be some steps of 8
+/// bits off.
+double toleranceFactorOf(mlir::Value value, bool allowsSteps = false);
 
 /// A number of a tensor of any type; integers beyond 2^53 are rounded.
 double numberAt(const Tensor &tensor, int64_t index);

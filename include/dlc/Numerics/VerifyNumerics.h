@@ -26,8 +26,11 @@ namespace dlc::numerics {
 /// cannot be run before the pass, or stops being Graph operations (behind
 /// convert-graph-to-kernel); a remark says why. A function that could be run
 /// before and cannot any more is an error.
+///
+/// Networks in 8 bits round what passes compute in other ways: with
+/// `allowsSteps` their results may be some steps off.
 std::unique_ptr<mlir::PassInstrumentation>
-createNumericsVerifier(uint64_t seed = 0);
+createNumericsVerifier(uint64_t seed = 0, bool allowsSteps = false);
 
 } // namespace dlc::numerics
 

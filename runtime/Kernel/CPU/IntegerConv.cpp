@@ -192,8 +192,8 @@ bool cpu::integerConvFromOperation(std::string_view, const KernelCall &call,
                                    Attributes &attributes) {
   if (call.attributes.getString("auto_pad", "NOTSET") != "NOTSET")
     return false;
-  for (const char *name : {"group", "channel_block"})
-    attributes.set(name, call.attributes.getInt(name, name[0] == 'g'));
+  attributes.set("group", call.attributes.getInt("group", 1));
+  attributes.set("channel_block", call.attributes.getInt("channel_block"));
   for (const char *name : {"strides", "pads", "dilations"})
     if (std::span<const int64_t> held = call.attributes.getInts(name);
         !held.empty())

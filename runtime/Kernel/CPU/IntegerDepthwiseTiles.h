@@ -6,10 +6,15 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_INTEGERDEPTHWISETILES_H
 #define DLC_RUNTIME_KERNEL_CPU_INTEGERDEPTHWISETILES_H
 
+#include "GridRuns.h"
 #include "IntegerResults.h"
 
 namespace dlc::rt::cpu {
 namespace {
+
+inline int64_t imageBytesOf(const IntegerConvPlan &plan) {
+  return plan.windows.inH * plan.windows.inW * plan.channels;
+}
 
 constexpr int kLineVectors = kLine / kLanes;
 /// Lines of channels whose sums are in registers together.
@@ -226,30 +231,28 @@ inline void runDepthwise(const IntegerConvPlan &plan,
   TapWeights weights;
   const auto add =
       integers.isSignedA ? addDepthwise<true> : addDepthwise<false>;
-  const int64_t imageBytes =
-      plan.windows.inH * plan.windows.inW * plan.channels;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t rest = tile / product.columnBlocks;
-    const int64_t batch = rest / product.rowBlocks;
-    int64_t row = rest % product.rowBlocks * product.rowBlock;
-    const int64_t lastRow = least(row + product.rowBlock, product.m);
-    const int64_t first = tile % product.columnBlocks * product.columnBlock;
-    const int64_t last = least(first + product.columnBlock, product.n);
-    while (row < lastRow) {
+  int64_t tile = begin;
+  while (tile < end) {
+    const MatmulRun run(product, tile, end, kMostDepthwiseColumns);
+    tile += run.count;
+    const uint8_t *image = arguments.a + run.batch * imageBytesOf(plan);
+    const int64_t lastRow = run.row + run.rows;
+    const int64_t last = run.column + run.columns;
+    for (int64_t row = run.row; row < lastRow; row += pointers.mostPixels()) {
       const int64_t rows = least(lastRow - row, pointers.mostPixels());
-      pointers.find(arguments.a + batch * imageBytes + first, row, rows);
-      for (int64_t column = first; column < last; column += kPackedColumns) {
+      pointers.find(image + run.column, row, rows);
+      for (int64_t column = run.column; column < last;
+           column += kPackedColumns) {
         const int64_t width = least(kPackedColumns, integers.columns - column);
         const int64_t count = least(width, product.n - column);
         const ColumnTerms terms(integers, zeros, arguments.b, column, count);
         weights.take(arguments.b + column * integers.terms, product.k, width,
                      terms);
-        add(pointers, product.k, arguments.a + (batch + 1) * imageBytes,
-            weights, column - first, rows, count, sums);
+        add(pointers, product.k, image + imageBytesOf(plan), weights,
+            column - run.column, rows, count, sums);
         writeResults(integers, arguments, {sums, nullptr, terms, rows, count},
-                     batch, row, column, writer);
+                     run.batch, row, column, writer);
       }
-      row += rows;
     }
   }
 }

@@ -68,9 +68,6 @@ public:
         border(*static_cast<const uint8_t *>(zero) ^ flip) {}
 
   static constexpr const uint8_t *rows() { return nullptr; }
-  static int64_t imageBytesOf(const IntegerConvPlan &plan) {
-    return plan.windows.inH * plan.windows.inW * plan.channels;
-  }
 
   void copy(int64_t begin, int64_t count, uint8_t *to) const {
     const Windows &w = plan.windows;
@@ -260,7 +257,7 @@ inline void runIntegerConvTo(const Writer &writer, const IntegerConvPlan &plan,
                              const IntegerArguments &arguments, int64_t begin,
                              int64_t end) {
   const auto imageOf = [&](int64_t batch) {
-    return arguments.a + batch * WindowBytes::imageBytesOf(plan);
+    return arguments.a + batch * imageBytesOf(plan);
   };
   if (isPointwise(plan.windows)) {
     const auto sourceOf = [&](int64_t batch, int64_t row) {

@@ -289,3 +289,14 @@ func.func @one_pixel(%x: tensor<2x100x1x1xf32>, %w: tensor<100x3x4x4xf32>) -> te
   %y = graph.conv_transpose %x, %w : (tensor<2x100x1x1xf32>, tensor<100x3x4x4xf32>) -> tensor<2x3x4x4xf32>
   return %y : tensor<2x3x4x4xf32>
 }
+
+// -----
+
+// The library that multiplies bytes of channels by themselves is the host's.
+// CHECK-LABEL: func @integers_of_a_gpu
+// CHECK: graph.conv {{.*}} {device = #dlc.device<cuda:0>, group = 4 : i64}
+// CHECK-NOT: graph.integer_conv
+func.func @integers_of_a_gpu(%x: tensor<1x4x8x8xui8>, %w: tensor<4x1x3x3xi8>, %zx: tensor<ui8>, %zw: tensor<i8>) -> tensor<1x4x6x6xi32> {
+  %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64, device = #dlc.device<cuda:0>} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
+  return %0 : tensor<1x4x6x6xi32>
+}

@@ -107,8 +107,8 @@ def IntegerConvOp : Graph_Op<"integer_conv", "Anchor", [
     As `graph.conv`, also of channels in blocks, of `x - x_zero_point` and
     `w - w_zero_point`, with sums in i32, where they wrap around. Outside of `x`
     is nothing, as if its zero point were there. It has no gradient: integers
-    have none. In groups of several channels it decomposes into a convolution of
-    f32, if sums are so short that they are exact.
+    have none. In groups it decomposes into a convolution of f32, if sums are so
+    short that they are exact, but for channels by themselves on the host.
 
     Constraints:
     - (integer_conv_c1) `x` and `w` are tensors of i8 or ui8, not always the
