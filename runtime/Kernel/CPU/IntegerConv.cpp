@@ -132,8 +132,7 @@ static Status planIntegerConv(const KernelCall &call, IntegerConvPlan &plan) {
   sizePacked(integers);
   if (plan.isDepthwise)
     integers.terms = product.k; // Nothing multiplies several of them at once.
-  planIntegerGrid(integers,
-                  plan.isDepthwise ? kMostDepthwiseColumns : INT64_MAX);
+  planIntegerGrid(integers);
   return Status::ok();
 }
 

@@ -16,206 +16,343 @@ inline int64_t imageBytesOf(const IntegerConvPlan &plan) {
   return plan.windows.inH * plan.windows.inW * plan.channels;
 }
 
-constexpr int kLineVectors = kLine / kLanes;
-/// Lines of channels whose sums are in registers together.
-constexpr int kLinesAtOnce = kLanes == 4 ? 2 : 4;
+//===----------------------------------------------------------------------===//
+// Taps
+//===----------------------------------------------------------------------===//
 
-/// Bytes of two taps by turns, for the channels of a vector.
-typedef uint8_t TapBytes __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
-typedef uint16_t TapHalves __attribute__((vector_size(DLC_VECTOR_BYTES)));
+// Taps of a column of a window are words, some of them for each channel, made
+// once for all windows that the column is in: an image's turned blocks of
+// channels.
 
-/// Vector v of the channels of a line, of which `low` and `high` have the bytes
-/// of two taps by turns.
-template <int v>
-[[gnu::always_inline]] inline Words tapsOf(Line low, Line high) {
+/// Bytes of a and b by turns: of each sixteen of them the first eight, and the
+/// others.
+struct Interleaved {
+  [[gnu::always_inline]] Interleaved(Bytes a, Bytes b)
 #if DLC_VECTOR_BYTES == 64
-  const TapBytes bytes = __builtin_shufflevector(
-      low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
-      18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+      : low((Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b)),
+        high((Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b)){}
 #elif DLC_VECTOR_BYTES == 32
-  const TapBytes bytes = v == 0 ? low : high;
+      : low((Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b)),
+        high((Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b)){}
 #else
-  constexpr int at = v % 2 * 8;
-  const Line line = v < 2 ? low : high;
-  const TapBytes bytes = __builtin_shufflevector(
-      line, line, at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6, at + 7);
+      : low(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
+                                    21, 6, 22, 7, 23)),
+        high(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                     13, 29, 14, 30, 15, 31)) {
+  }
 #endif
-  return reinterpret_cast<Words>(__builtin_convertvector(bytes, TapHalves));
-}
 
-/// function<v>() for each vector of a line.
-template <int v = 0, typename Function>
-[[gnu::always_inline]] inline void forVectors(const Function &function) {
-  if constexpr (v < kLineVectors) {
-    function.template operator()<v>();
-    forVectors<v + 1>(function);
+        Bytes low,
+        high;
+};
+
+/// Two taps a word, as halves of it.
+struct TapPairs {
+  static constexpr int kTaps = 2;
+
+  [[gnu::always_inline]] static void arrange(const Bytes (&taps)[kTaps],
+                                             Words (&words)[kBlockVectors]) {
+    const Interleaved pairs(taps[0], taps[1]);
+    const Interleaved low(pairs.low, Bytes{}), high(pairs.high, Bytes{});
+    words[0] = reinterpret_cast<Words>(low.low);
+    words[1] = reinterpret_cast<Words>(low.high);
+    words[2] = reinterpret_cast<Words>(high.low);
+    words[3] = reinterpret_cast<Words>(high.high);
   }
-}
-
-/// Where the taps of some pixels are, of the first channel of a tile.
-class TapPointers {
-public:
-  TapPointers(const IntegerConvPlan &plan, const void *aZero);
-
-  /// How many pixels there is room for.
-  int64_t mostPixels() const {
-    return least(kMostPointers / (taps + 1), kMostByteRows);
+  /// Of weights, i8 that lack `zero` and 128 for `count` of the taps.
+  static void arrangeWeights(Bytes (&taps)[kTaps], int64_t count,
+                             const uint32_t *zero,
+                             Words (&words)[kBlockVectors]) {
+    DLC_UNROLL for (int t = 0; t < kTaps; ++t) taps[t] ^= 0x80;
+    arrange(taps, words);
+    const uint32_t mask = count < kTaps ? 0xffff : 0xffffffff;
+    DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v) {
+      const Words lacking = (loadWords(zero + v * kLanes) + 128) & 0xffff;
+      const auto halves =
+          reinterpret_cast<SignedHalves>(words[v]) -
+          reinterpret_cast<SignedHalves>(lacking | lacking << 16);
+      words[v] = reinterpret_cast<Words>(halves) & mask;
+    }
   }
-  /// Of pixels [row, row + rows) of `image`.
-  void find(const uint8_t *image, int64_t row, int64_t rows);
-  /// Of one of them, and one tap more, which is never outside either.
-  const uint8_t *const *of(int64_t pixel) const {
-    return at + pixel * (taps + 1);
+  [[gnu::always_inline]] static Words add(Words sum, Words taps,
+                                          Words weights) {
+    return sum + multiplyHalves(taps, weights);
+  }
+};
+
+#ifdef DLC_MULTIPLIES_BYTES
+
+/// Four taps a word, for weights without zero points.
+struct TapQuads {
+  static constexpr int kTaps = 4;
+
+  [[gnu::always_inline]] static void arrange(const Bytes (&taps)[kTaps],
+                                             Words (&words)[kBlockVectors]) {
+    const Interleaved a(taps[0], taps[1]), b(taps[2], taps[3]);
+    interleaveHalves(a.low, b.low, words[0], words[1]);
+    interleaveHalves(a.high, b.high, words[2], words[3]);
+  }
+  static void arrangeWeights(Bytes (&taps)[kTaps], int64_t, const uint32_t *,
+                             Words (&words)[kBlockVectors]) {
+    arrange(taps, words);
+  }
+  [[gnu::always_inline]] static Words add(Words sum, Words taps,
+                                          Words weights) {
+    return (Words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)taps,
+                                      (__m512i)weights);
   }
 
 private:
-  static constexpr int64_t kMostPointers = 2048;
-  static_assert(kMostPointers > kMostByteTaps);
-
-  void findOne(const uint8_t *image, int64_t y, int64_t x, const uint8_t **to);
-
-  const IntegerConvPlan &plan;
-  const int64_t taps;
-  alignas(64) uint8_t border[kMostDepthwiseColumns + kLine];
-  uint64_t offsets[kMostByteTaps];
-  const uint8_t *at[kMostPointers];
+  [[gnu::always_inline]] static void interleaveHalves(Bytes a, Bytes b,
+                                                      Words &low, Words &high) {
+    low = (Words)_mm512_unpacklo_epi16((__m512i)a, (__m512i)b);
+    high = (Words)_mm512_unpackhi_epi16((__m512i)a, (__m512i)b);
+  }
 };
 
-inline TapPointers::TapPointers(const IntegerConvPlan &plan, const void *aZero)
-    : plan(plan), taps(plan.integers.product.k) {
-  __builtin_memset(border, *static_cast<const uint8_t *>(aZero),
-                   sizeof(border));
-  const Windows &w = plan.windows;
-  // Of windows that no image holds they mean nothing, and wrap around.
-  const auto pixel = static_cast<uint64_t>(plan.channels);
-  const uint64_t down = pixel * w.inW * w.dilationH,
-                 right = pixel * w.dilationW;
-  for (int64_t tap = 0; tap < taps; ++tap)
-    offsets[tap] = tap / w.kernelW * down + tap % w.kernelW * right;
+#endif
+
+/// The block of bytes at `from`, of which `count` are there for certain; from
+/// `end` on nothing is.
+[[gnu::always_inline]] inline Bytes
+loadBlock(const uint8_t *from, int64_t count, const uint8_t *end) {
+  if (__builtin_expect(count >= kBlock || end - from >= kBlock, true))
+    return *reinterpret_cast<const UnalignedBytes *>(from);
+  Bytes bytes = {};
+  __builtin_memcpy(&bytes, from, count);
+  return bytes;
 }
 
-inline void TapPointers::findOne(const uint8_t *image, int64_t y, int64_t x,
-                                 const uint8_t **to) {
-  const Windows &w = plan.windows;
-  y = y * w.strideH - w.padTop;
-  x = x * w.strideW - w.padLeft;
-  const int64_t lastY = y + (w.kernelH - 1) * w.dilationH,
-                lastX = x + (w.kernelW - 1) * w.dilationW;
-  to[taps] = border;
-  if (y >= 0 && x >= 0 && lastY < w.inH && lastX < w.inW) {
-    const uint8_t *corner = image + (y * w.inW + x) * plan.channels;
-    for (int64_t tap = 0; tap < taps; ++tap)
-      to[tap] = corner + offsets[tap];
+constexpr int64_t kBlockWords = kBlockVectors * kLanes;
+/// So many stay in a first cache; one window may have more.
+constexpr int64_t kWantedTapGroups = 128;
+static_assert(kMostByteTaps >= kWantedTapGroups);
+
+//===----------------------------------------------------------------------===//
+// Rows of windows
+//===----------------------------------------------------------------------===//
+
+/// Which columns of an image are made ready for the windows of some pixels of a
+/// row: all from the first to the last, or those of one window alone, where
+/// others lie between.
+template <typename Taps> struct DepthwiseShape {
+  explicit DepthwiseShape(const Windows &w)
+      : w(w), groups((w.kernelH + Taps::kTaps - 1) / Taps::kTaps),
+        window((w.kernelW - 1) * w.dilationW + 1),
+        isSparse(window * groups > kMostByteTaps) {}
+
+  int64_t mostPixels() const {
+    const int64_t columns = kWantedTapGroups / groups;
+    return isSparse || columns <= window ? 1
+                                         : (columns - window) / w.strideW + 1;
+  }
+  int64_t columnsOf(int64_t pixels) const {
+    return isSparse ? w.kernelW : (pixels - 1) * w.strideW + window;
+  }
+  /// Between columns of the image that are made ready, and among these from
+  /// tap to tap and from window to window.
+  int64_t columnStep() const { return isSparse ? w.dilationW : 1; }
+  int64_t tapStep() const { return isSparse ? 1 : w.dilationW; }
+  int64_t pixelStep() const { return w.strideW; }
+
+  const Windows &w;
+  const int64_t groups; ///< Words of a column, for each channel.
+  const int64_t window; ///< Columns from its first tap to its last.
+  const bool isSparse;
+};
+
+/// The sums of the windows of a run of pixels, put(pixel, sums) for each:
+/// turned words of a block of channels.
+template <typename Taps, typename Put>
+[[gnu::always_inline]] inline void
+addWindows(const DepthwiseShape<Taps> &shape, int64_t pixels,
+           const uint32_t *columns, const uint32_t *weights, const Put &put) {
+  const int64_t columnWords = shape.groups * kBlockWords;
+  const int64_t tapStep = shape.tapStep() * columnWords;
+  const int64_t pixelStep = shape.pixelStep() * columnWords;
+  const auto add =
+      [](Words(&sums)[kBlockVectors], const uint32_t *taps,
+         const Words(&weights)[kBlockVectors]) __attribute__((always_inline)) {
+    DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v) sums[v] =
+        Taps::add(sums[v], loadWords(taps + v * kLanes), weights[v]);
+  };
+  const auto weightsOf = [&](int64_t word, Words(&to)[kBlockVectors])
+      __attribute__((always_inline)) {
+    DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v) to[v] =
+        loadWords(weights + word * kBlockWords + v * kLanes);
+  };
+  // Weights of the usual windows stay in registers, where there are enough.
+  constexpr int kHeld = 3;
+  if (kLanes == 16 && shape.groups == 1 && shape.w.kernelW == kHeld) {
+    Words held[kHeld][kBlockVectors];
+    DLC_UNROLL for (int x = 0; x < kHeld; ++x) weightsOf(x, held[x]);
+    for (int64_t i = 0; i < pixels; ++i, columns += pixelStep) {
+      Words sums[kBlockVectors] = {};
+      DLC_UNROLL for (int x = 0; x < kHeld; ++x)
+          add(sums, columns + x * tapStep, held[x]);
+      put(i, sums);
+    }
     return;
   }
-  for (int64_t tapY = y; tapY <= lastY; tapY += w.dilationH)
-    for (int64_t tapX = x; tapX <= lastX; tapX += w.dilationW)
-      *to++ = tapY >= 0 && tapY < w.inH && tapX >= 0 && tapX < w.inW
-                  ? image + (tapY * w.inW + tapX) * plan.channels
-                  : border;
-}
-
-inline void TapPointers::find(const uint8_t *image, int64_t row, int64_t rows) {
-  int64_t y = row / plan.windows.outW, x = row % plan.windows.outW;
-  for (int64_t i = 0; i < rows; ++i) {
-    findOne(image, y, x, at + i * (taps + 1));
-    if (++x == plan.windows.outW) {
-      x = 0;
-      ++y;
-    }
+  for (int64_t i = 0; i < pixels; ++i, columns += pixelStep) {
+    Words sums[kBlockVectors] = {};
+    for (int64_t x = 0; x < shape.w.kernelW; ++x)
+      for (int64_t g = 0; g < shape.groups; ++g) {
+        Words own[kBlockVectors];
+        weightsOf(x * shape.groups + g, own);
+        add(sums, columns + x * tapStep + g * kBlockWords, own);
+      }
+    put(i, sums);
   }
 }
 
-/// The weights of up to 64 channels, less zero points: of two taps for each
-/// channel, as halves of words.
-class TapWeights {
-public:
-  void take(const int8_t *b, int64_t taps, int64_t width,
-            const ColumnTerms &terms);
-  const uint32_t *of(int64_t channel) const { return words + channel; }
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
 
-private:
-  alignas(64) uint32_t words[(kMostByteTaps + 1) / 2 * kPackedColumns];
+struct DepthwiseScratch {
+  alignas(64) uint32_t columns[kMostByteTaps * kBlockWords];
+  alignas(64) uint32_t weights[kMostByteTaps * kBlockWords];
+  alignas(64) uint32_t sums[kMostByteRows * kPackedColumns];
 };
 
-inline void TapWeights::take(const int8_t *b, int64_t taps, int64_t width,
-                             const ColumnTerms &terms) {
-  for (int64_t tap = 0; tap < taps; tap += 2) {
-    uint32_t *to = words + tap / 2 * kPackedColumns;
-    const int8_t *even = b + tap * width;
-    const bool isLast = tap + 1 == taps;
-    const int8_t *odd = isLast ? even : even + width;
-    const uint32_t mask = isLast ? 0 : 0xffff0000;
-    for (int64_t j = 0; j < width; ++j) {
-      const uint32_t low = static_cast<uint32_t>(even[j]) - terms.zero[j];
-      const uint32_t high = static_cast<uint32_t>(odd[j]) - terms.zero[j];
-      to[j] = (low & 0xffff) | (high << 16 & mask);
-    }
+/// A block of channels of a run of tiles.
+template <typename Taps> class DepthwiseBlock {
+public:
+  DepthwiseBlock(const IntegerConvPlan &plan, const IntegerArguments &arguments,
+                 const ColumnTerms &terms, int64_t column, int64_t count,
+                 DepthwiseScratch &scratch)
+      : plan(plan), arguments(arguments), terms(terms), shape(plan.windows),
+        column(column), count(count), scratch(scratch) {
+    takeWeights();
   }
-}
 
-/// The sums of `count` channels of a pixel, or of `lines` whole lines of them:
-/// channels from `channel` on of those that taps begin with. Nothing is read
-/// from `end` on, where images end.
-template <bool isSigned, int lines>
-inline void addTaps(const uint8_t *const *at, int64_t taps, const uint8_t *end,
-                    const uint32_t *weights, int64_t channel, int64_t count,
-                    uint32_t *sums) {
-  const bool isWhole = lines > 1 || count >= kLine;
-  const auto lineOf = [&](const uint8_t *from, int line)
-      __attribute__((always_inline)) {
-    from += channel + line * kLine;
-    // Borders lie elsewhere, with enough behind them.
-    const uint64_t rest =
-        reinterpret_cast<uintptr_t>(end) - reinterpret_cast<uintptr_t>(from);
-    Line bytes = {};
-    if (isWhole || __builtin_expect(rest >= kLine, true))
-      bytes = *reinterpret_cast<const UnalignedLine *>(from);
-    else
-      __builtin_memcpy(&bytes, from, count);
-    return isSigned ? bytes ^ 0x80 : bytes;
-  };
-  Words own[lines][kLineVectors] = {};
-  for (int64_t tap = 0; tap < taps; tap += 2, weights += kPackedColumns)
-    DLC_UNROLL for (int line = 0; line < lines; ++line) {
-      const Line a = lineOf(at[tap], line), b = lineOf(at[tap + 1], line);
-      const Line low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19,
-                                               4, 20, 5, 21, 6, 22, 7, 23);
-      const Line high = __builtin_shufflevector(
-          a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-      forVectors([&]<int v>() __attribute__((always_inline)) {
-        own[line][v] +=
-            multiplyHalves(tapsOf<v>(low, high),
-                           loadWords(weights + line * kLine + v * kLanes));
-      });
-    }
-  DLC_UNROLL for (int line = 0; line < lines; ++line)
-      DLC_UNROLL for (int v = 0; v < kLineVectors; ++v)
-          storeWords(sums + line * kLine + v * kLanes, own[line][v]);
-}
-
-/// The sums of `rows` pixels and `count` channels from `channel` on.
-template <bool isSigned>
-inline void addDepthwise(const TapPointers &pointers, int64_t taps,
-                         const uint8_t *end, const TapWeights &weights,
-                         int64_t channel, int64_t rows, int64_t count,
-                         uint32_t *sums) {
-  int64_t j = 0;
-  while (j < count) {
-    const int64_t rest = count - j;
-    const auto add = [&]<int lines>() __attribute__((always_inline)) {
-      for (int64_t i = 0; i < rows; ++i)
-        addTaps<isSigned, lines>(pointers.of(i), taps, end, weights.of(j),
-                                 channel + j, rest,
-                                 sums + i * kPackedColumns + j);
-      j += lines * kLine;
+  /// Pixels [row, row + rows) of image `batch`.
+  template <typename Writer>
+  void run(int64_t batch, int64_t row, int64_t rows, const Writer &writer) {
+    const IntegerPlan &integers = plan.integers;
+    const int64_t outW = plan.windows.outW, last = row + rows;
+    alignas(64) uint32_t more[kBlock];
+    turnBlock(terms.more, more);
+    const auto ofPixels = [&](const auto &put) {
+      for (int64_t next; row < last; row = next) {
+        const int64_t x = row % outW;
+        const int64_t pixels =
+            least(least(outW - x, last - row), shape.mostPixels());
+        next = row + pixels;
+        arrange(arguments.a + batch * imageBytesOf(plan), row / outW, x,
+                pixels);
+        put(pixels);
+      }
     };
-    if (rest >= kLinesAtOnce * kLine)
-      add.template operator()<kLinesAtOnce>();
-    else if (rest >= 2 * kLine)
-      add.template operator()<2>();
-    else
-      add.template operator()<1>();
+    if constexpr (Writer::kIsInOrder)
+      if (integers.requantizes) {
+        const Requantization requantize(integers, arguments, column, count);
+        alignas(64) float multiplier[kBlock], offset[kBlock];
+        turnBlock(requantize.multiplier, multiplier);
+        turnBlock(requantize.offset, offset);
+        const BlockRounding round = requantize.of(multiplier, offset);
+        const int64_t stride = integers.product.n;
+        auto *c = static_cast<uint8_t *>(arguments.c) +
+                  batch * integers.product.m * stride + column;
+        return ofPixels([&](int64_t pixels) {
+          addWindows(
+              shape, pixels, scratch.columns, scratch.weights,
+              [&](int64_t i, Words(&sums)[kBlockVectors])
+                  __attribute__((always_inline)) {
+                    DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
+                        sums[v] += loadWords(more + v * kLanes);
+                    storeBytes(c + (row + i) * stride, round(sums), count);
+                  });
+        });
+      }
+    ofPixels([&](int64_t pixels) {
+      addWindows(
+          shape, pixels, scratch.columns, scratch.weights,
+          [&](int64_t i,
+              Words(&sums)[kBlockVectors]) __attribute__((always_inline)) {
+            float *to =
+                reinterpret_cast<float *>(scratch.sums) + i * kPackedColumns;
+            DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
+                storeQuads(to + 4 * v, kLine, reinterpret_cast<Vec>(sums[v]));
+          });
+      writeResults(integers, arguments,
+                   {scratch.sums, nullptr, terms, pixels, count}, batch, row,
+                   column, writer);
+    });
+  }
+
+private:
+  void takeWeights();
+  void arrange(const uint8_t *image, int64_t y, int64_t x, int64_t pixels);
+
+  const IntegerConvPlan &plan;
+  const IntegerArguments &arguments;
+  const ColumnTerms &terms;
+  const DepthwiseShape<Taps> shape;
+  const int64_t column, count;
+  DepthwiseScratch &scratch;
+};
+
+template <typename Taps> void DepthwiseBlock<Taps>::takeWeights() {
+  const IntegerPlan &integers = plan.integers;
+  const int64_t part = column / kPackedColumns * kPackedColumns;
+  const int64_t width = least(kPackedColumns, integers.columns - part);
+  // Behind the last part there are sums: there is no end.
+  const int8_t *b = arguments.b + part * integers.terms + (column - part);
+  alignas(64) uint32_t zero[kBlock];
+  turnBlock(terms.zero, zero);
+  uint32_t *to = scratch.weights;
+  for (int64_t x = 0; x < plan.windows.kernelW; ++x)
+    for (int64_t g = 0; g < shape.groups; ++g, to += kBlockWords) {
+      const int64_t first = g * Taps::kTaps;
+      const int64_t taps =
+          least<int64_t>(plan.windows.kernelH - first, Taps::kTaps);
+      Bytes bytes[Taps::kTaps] = {};
+      for (int64_t t = 0; t < taps; ++t)
+        bytes[t] = *reinterpret_cast<const UnalignedBytes *>(
+            b + ((first + t) * plan.windows.kernelW + x) * width);
+      Words words[kBlockVectors];
+      Taps::arrangeWeights(bytes, taps, zero, words);
+      DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
+          storeWords(to + v * kLanes, words[v]);
+    }
+}
+
+/// Makes the columns of the windows of `pixels` pixels ready, from y, x on.
+template <typename Taps>
+void DepthwiseBlock<Taps>::arrange(const uint8_t *image, int64_t y, int64_t x,
+                                   int64_t pixels) {
+  const Windows &w = plan.windows;
+  const uint8_t *end = image + imageBytesOf(plan);
+  const uint8_t flip = plan.integers.isSignedA ? 0x80 : 0;
+  const Bytes border = *static_cast<const uint8_t *>(arguments.aZero) + Bytes{};
+  const int64_t columns = shape.columnsOf(pixels);
+  const int64_t top = y * w.strideH - w.padTop;
+  const int64_t left = x * w.strideW - w.padLeft;
+  for (int64_t g = 0; g < shape.groups; ++g) {
+    const uint8_t *rows[Taps::kTaps];
+    for (int t = 0; t < Taps::kTaps; ++t) {
+      const int64_t tap = g * Taps::kTaps + t, inY = top + tap * w.dilationH;
+      const bool isThere = tap < w.kernelH && inY >= 0 && inY < w.inH;
+      rows[t] =
+          isThere ? image + inY * w.inW * plan.channels + column : nullptr;
+    }
+    uint32_t *to = scratch.columns + g * kBlockWords;
+    for (int64_t c = 0; c < columns; ++c, to += shape.groups * kBlockWords) {
+      const int64_t inX = left + c * shape.columnStep();
+      const bool isThere = inX >= 0 && inX < w.inW;
+      Bytes taps[Taps::kTaps];
+      DLC_UNROLL for (int t = 0; t < Taps::kTaps; ++t) taps[t] =
+          (rows[t] && isThere
+               ? loadBlock(rows[t] + inX * plan.channels, count, end)
+               : border) ^
+          flip;
+      Words words[kBlockVectors];
+      Taps::arrange(taps, words);
+      DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
+          storeWords(to + v * kLanes, words[v]);
+    }
   }
 }
 
@@ -223,36 +360,29 @@ template <typename Writer>
 inline void runDepthwise(const IntegerConvPlan &plan,
                          const IntegerArguments &arguments, int64_t begin,
                          int64_t end, const Writer &writer) {
-  alignas(64) uint32_t sums[kMostByteRows * kPackedColumns];
+  DepthwiseScratch scratch;
   const IntegerPlan &integers = plan.integers;
   const MatmulPlan &product = integers.product;
   const ZeroPoints zeros(integers, arguments);
-  TapPointers pointers(plan, arguments.aZero);
-  TapWeights weights;
-  const auto add =
-      integers.isSignedA ? addDepthwise<true> : addDepthwise<false>;
   int64_t tile = begin;
   while (tile < end) {
-    const MatmulRun run(product, tile, end, kMostDepthwiseColumns);
+    const MatmulRun run(product, tile, end, INT64_MAX);
     tile += run.count;
-    const uint8_t *image = arguments.a + run.batch * imageBytesOf(plan);
-    const int64_t lastRow = run.row + run.rows;
     const int64_t last = run.column + run.columns;
-    for (int64_t row = run.row; row < lastRow; row += pointers.mostPixels()) {
-      const int64_t rows = least(lastRow - row, pointers.mostPixels());
-      pointers.find(image + run.column, row, rows);
-      for (int64_t column = run.column; column < last;
-           column += kPackedColumns) {
-        const int64_t width = least(kPackedColumns, integers.columns - column);
-        const int64_t count = least(width, product.n - column);
-        const ColumnTerms terms(integers, zeros, arguments.b, column, count);
-        weights.take(arguments.b + column * integers.terms, product.k, width,
-                     terms);
-        add(pointers, product.k, image + imageBytesOf(plan), weights,
-            column - run.column, rows, count, sums);
-        writeResults(integers, arguments, {sums, nullptr, terms, rows, count},
-                     run.batch, row, column, writer);
+    for (int64_t column = run.column; column < last; column += kBlock) {
+      const int64_t count = least(kBlock, product.n - column);
+      const ColumnTerms terms(integers, zeros, arguments.b, column, count);
+      const auto runTaps = [&]<typename Taps>() {
+        DepthwiseBlock<Taps>(plan, arguments, terms, column, count, scratch)
+            .run(run.batch, run.row, run.rows, writer);
+      };
+#ifdef DLC_MULTIPLIES_BYTES
+      if (!zeros.needsSums()) {
+        runTaps.template operator()<TapQuads>();
+        continue;
       }
+#endif
+      runTaps.template operator()<TapPairs>();
     }
   }
 }

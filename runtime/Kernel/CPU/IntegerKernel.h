@@ -21,6 +21,10 @@ struct ByteArguments {
   int64_t groups;  ///< Of four terms.
   uint32_t *sums;  ///< kPackedColumns from row to row.
   bool accumulate; ///< Add to the sums there are.
+  /// What to fetch into a cache meanwhile: from there on the next bytes with
+  /// each group, as what is needed next comes from further away.
+  const int8_t *ahead;
+  int64_t aheadStride;
 };
 
 /// At any address.
@@ -122,7 +126,10 @@ template <int rows, int vectors> void byteKernel(const ByteArguments &t) {
   Words sums[rows][vectors] = {};
   const uint8_t *a = t.a;
   const int8_t *b = t.b;
+  const int8_t *ahead = t.ahead;
   for (int64_t l = 0; l < t.groups; ++l, a += kByteGroup, b += t.bStride) {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += t.aheadStride;
     Words bytes[vectors];
     DLC_UNROLL for (int v = 0; v < vectors; ++v) bytes[v] =
         loadWords(b + v * DLC_VECTOR_BYTES);
@@ -161,19 +168,46 @@ struct ByteKernelOf {
 };
 constexpr KernelTable<ByteArguments, ByteKernelOf, kByteRows> byteKernels;
 
+/// Groups of columns that stay in a first cache while rows pass, and all in a
+/// second one.
+constexpr int64_t kMostGroups = 128;
+
+/// add() for parts of `t` of kMostGroups groups, one after the other.
+template <typename Add>
+[[gnu::always_inline]] inline void inParts(const ByteArguments &t,
+                                           const Add &add) {
+  int64_t first = 0;
+  do { // Of no terms, too: sums of them are 0.
+    ByteArguments part = t;
+    part.a += first * kByteGroup;
+    part.b += first * t.bStride;
+    part.groups = least(t.groups - first, kMostGroups);
+    part.accumulate = t.accumulate || first > 0;
+    add(part);
+    first += kMostGroups;
+  } while (first < t.groups);
+}
+
 /// Sums of `rows` rows of bytes and the `width` columns of a part of a packed
 /// b, a multiple of kPanelWidth.
 inline void addBytes(const ByteArguments &t, int64_t rows, int64_t width) {
+  constexpr int64_t lanes = kByteVectors * kLanes;
+  const int64_t bytes = t.groups * t.bStride;
+  const int64_t calls =
+      (width + lanes - 1) / lanes * ((rows + kByteRows - 1) / kByteRows);
+  // What follows is needed when all of this has passed. Where rows pass once,
+  // that is left to the processor.
+  ByteArguments part = t;
+  part.ahead = t.b + bytes;
+  part.aheadStride = rows > kByteRows ? t.bStride / calls : 0;
   for (int64_t i = 0; i < rows; i += kByteRows)
-    for (int64_t j = 0; j < width;) {
-      const int64_t vectors =
-          least<int64_t>((width - j) / kLanes, kByteVectors);
-      ByteArguments part = t;
-      part.a += i * t.aStride;
-      part.b += j * kByteGroup;
-      part.sums += i * kPackedColumns + j;
-      byteKernels.of(least<int64_t>(rows - i, kByteRows), vectors)(part);
-      j += vectors * kLanes;
+    for (int64_t j = 0; j < width; j += lanes) {
+      part.a = t.a + i * t.aStride;
+      part.b = t.b + j * kByteGroup;
+      part.sums = t.sums + i * kPackedColumns + j;
+      byteKernels.of(least<int64_t>(rows - i, kByteRows),
+                     least<int64_t>((width - j) / kLanes, kByteVectors))(part);
+      part.ahead += t.groups * part.aheadStride;
     }
 }
 
@@ -188,7 +222,7 @@ struct VectorSums {
   static constexpr int64_t kRows = 1, kTermsOfRows = kByteGroup;
 
   static void add(const ByteArguments &t, int64_t rows, int64_t width) {
-    addBytes(t, rows, width);
+    inParts(t, [&](const ByteArguments &part) { addBytes(part, rows, width); });
   }
 };
 
@@ -259,9 +293,6 @@ template <int vectors>
   return hasHalfOver128(most);
 }
 
-/// Groups that are made ready together: those of the columns of one kernel stay
-/// in a first cache while rows pass, and all in a second one.
-constexpr int64_t kMostGroups = 128;
 /// Of so many groups one may be two: more take longer than products of 16 bits.
 constexpr int64_t kGroupsOfSplit = 5;
 
@@ -448,16 +479,7 @@ inline void VectorSums::add(const ByteArguments &t, int64_t rows,
     addBytes(t, rows, width);
     return;
   }
-  int64_t first = 0;
-  do { // Of no terms, too: sums of them are 0.
-    ByteArguments part = t;
-    part.a += first * kByteGroup;
-    part.b += first * t.bStride;
-    part.groups = least(t.groups - first, kMostGroups);
-    part.accumulate = t.accumulate || first > 0;
-    addGroups(part, rows, width);
-    first += kMostGroups;
-  } while (first < t.groups);
+  inParts(t, [&](const ByteArguments &part) { addGroups(part, rows, width); });
 }
 
 /// Fetches what lies behind `from` into the cache, evenly over calls.

@@ -24,7 +24,7 @@ Status cpu::checkByteZeroPoint(const TensorType &type, DataType factor,
       columns == 1 ? "" : " or one for each column", toString(type).c_str());
 }
 
-void cpu::planIntegerGrid(IntegerPlan &plan, int64_t mostColumns) {
+void cpu::planIntegerGrid(IntegerPlan &plan) {
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 18, fewestRows = 32;
   MatmulPlan &product = plan.product;
   plan.termBlock = std::min(plan.terms, kMostByteTerms);
@@ -41,9 +41,8 @@ void cpu::planIntegerGrid(IntegerPlan &plan, int64_t mostColumns) {
       std::max<int64_t>(product.rowBlock * kPackedColumns * plan.termBlock, 1);
   const int64_t perTile = std::max(
       {groups * outer / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
-  product.columnBlock = std::min({perTile, std::max(groups, int64_t{1}),
-                                  mostColumns / kPackedColumns}) *
-                        kPackedColumns;
+  product.columnBlock =
+      std::min(perTile, std::max(groups, int64_t{1})) * kPackedColumns;
   product.columnBlocks = ceilDiv(product.n, product.columnBlock);
 }
 

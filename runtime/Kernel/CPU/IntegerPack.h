@@ -37,8 +37,7 @@ int64_t packedMatrixBytes(const IntegerPlan &plan);
 
 /// Chooses the grid. Aims: many rows, which share what is copied of them in the
 /// second cache; enough tiles for 16 workers, of some microseconds.
-/// A tile has at most `mostColumns`, a multiple of kPackedColumns.
-void planIntegerGrid(IntegerPlan &plan, int64_t mostColumns = INT64_MAX);
+void planIntegerGrid(IntegerPlan &plan);
 
 /// Of such calls: they are twice as fast as those of floats, with no more than
 /// instructions for 16 bits.

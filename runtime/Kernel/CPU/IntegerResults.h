@@ -49,16 +49,23 @@ private:
 struct ColumnTerms {
   ColumnTerms(const IntegerPlan &plan, const ZeroPoints &zeros, const int8_t *b,
               int64_t first, int64_t columns) {
-    const int8_t *columnSums = b + plan.terms * plan.columns;
+    uint32_t sums[kPackedColumns] = {};
+    __builtin_memcpy(sums, b + plan.terms * plan.columns + first * 4,
+                     columns * sizeof(uint32_t));
+    if (plan.hasZeroOfColumns)
+      for (int64_t j = 0; j < kPackedColumns; ++j)
+        zero[j] = j < columns ? zeros.ofColumn(first + j) : 0;
+    else
+      fill(zero, zeros.ofColumn(0));
     const auto terms = static_cast<uint32_t>(plan.product.k);
-    for (int64_t j = 0; j < columns; ++j) {
-      uint32_t sum;
-      __builtin_memcpy(&sum, columnSums + (first + j) * 4, sizeof(sum));
-      zero[j] = zeros.ofColumn(first + j);
-      more[j] = zeros.ofA() * (terms * zero[j] - sum);
-    }
-    for (int64_t j = columns; j < kPackedColumns; ++j)
-      zero[j] = more[j] = 0;
+    const uint32_t ofA = zeros.ofA();
+    for (int64_t j = 0; j < kPackedColumns; ++j)
+      more[j] = ofA * (terms * zero[j] - sums[j]);
+  }
+
+  static void fill(uint32_t (&all)[kPackedColumns], uint32_t value) {
+    for (uint32_t &each : all)
+      each = value;
   }
 
   alignas(64) uint32_t more[kPackedColumns];
@@ -91,55 +98,186 @@ typedef uint8_t UnalignedLine
     __attribute__((vector_size(16), aligned(1), may_alias));
 constexpr int64_t kLine = 16;
 
+/// A block: a byte for each of as many columns as a vector has, or four vectors
+/// of words. Bytes are in order. Words are in order as well, or turned: then
+/// vector q has, in each four lanes l, those of columns 16 l + 4 q to
+/// 16 l + 4 q + 3, which is what instructions that unpack bytes leave, and
+/// those that pack words take, as both stay within 16 bytes.
+typedef uint8_t Bytes __attribute__((vector_size(DLC_VECTOR_BYTES)));
+typedef uint8_t UnalignedBytes
+    __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(1), may_alias));
+constexpr int64_t kBlock = DLC_VECTOR_BYTES;
+constexpr int kBlockVectors = 4;
+static_assert(kPackedColumns % kBlock == 0);
+
+/// Of the first block, words that are turned.
+template <typename T>
+inline void turnBlock(const T (&from)[kPackedColumns], T (&to)[kBlock]) {
+  constexpr int64_t quad = 4;
+  for (int64_t l = 0; l < kBlock / kLine; ++l)
+    for (int64_t q = 0; q < kBlockVectors; ++q)
+      __builtin_memcpy(to + q * kLanes + quad * l, from + kLine * l + quad * q,
+                       quad * sizeof(T));
+}
+
+/// The nearest integers, of ties even ones; at least -2^22, which stands for
+/// NaN, too. They are less than 2^22.
+[[gnu::always_inline]] inline Words nearestOf(Vec value) {
+#if DLC_VECTOR_BYTES == 64
+  return (Words)_mm512_cvtps_epi32((__m512)value);
+#elif DLC_VECTOR_BYTES == 32
+  return (Words)_mm256_cvtps_epi32((__m256)value);
+#elif defined(__SSE2__)
+  return (Words)__builtin_ia32_cvtps2dq(value);
+#else
+  const Vec least = splat(-4194304.0f);
+  value = value > least ? value : least;
+  // 1.5 * 2^23 + value has no fraction, and an integer in its lower bits.
+  return reinterpret_cast<Words>(value + splat(12582912.0f)) - 0x4b400000u;
+#endif
+}
+
+/// Turned words plus `zero` in each half of a word, as u8: 0 in place of less,
+/// 255 in place of more.
+[[gnu::always_inline]] inline Bytes packTurned(const Words (&w)[kBlockVectors],
+                                               Words zero) {
+#if DLC_VECTOR_BYTES == 64
+  const auto halves = [&](Words a, Words b) __attribute__((always_inline)) {
+    return _mm512_adds_epi16(_mm512_packs_epi32((__m512i)a, (__m512i)b),
+                             (__m512i)zero);
+  };
+  return (Bytes)_mm512_packus_epi16(halves(w[0], w[1]), halves(w[2], w[3]));
+#elif DLC_VECTOR_BYTES == 32
+  const auto halves = [&](Words a, Words b) __attribute__((always_inline)) {
+    return _mm256_adds_epi16(_mm256_packs_epi32((__m256i)a, (__m256i)b),
+                             (__m256i)zero);
+  };
+  return (Bytes)_mm256_packus_epi16(halves(w[0], w[1]), halves(w[2], w[3]));
+#else
+  typedef uint32_t Sixteen __attribute__((vector_size(64), may_alias));
+  alignas(64) Words limited[kBlockVectors];
+  DLC_UNROLL for (int q = 0; q < kBlockVectors; ++q) {
+    const auto value = reinterpret_cast<IntVec>(w[q] + (zero & 0xffff));
+    const IntVec low = value > 0 ? value : IntVec{};
+    limited[q] = reinterpret_cast<Words>(low < 255 ? low : 255 + IntVec{});
+  }
+  return __builtin_convertvector(*reinterpret_cast<const Sixteen *>(limited),
+                                 Bytes);
+#endif
+}
+
+/// Of packed words that were in order.
+[[gnu::always_inline]] inline Bytes inOrder(Bytes packed) {
+#if DLC_VECTOR_BYTES == 64
+  const __m512i places =
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return (Bytes)_mm512_permutexvar_epi32(places, (__m512i)packed);
+#elif DLC_VECTOR_BYTES == 32
+  const __m256i places = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  return (Bytes)_mm256_permutevar8x32_epi32((__m256i)packed, places);
+#else
+  return packed;
+#endif
+}
+
+/// The first `count` bytes of a block.
+[[gnu::always_inline]] inline void storeBytes(uint8_t *target, Bytes bytes,
+                                              int64_t count) {
+  if (__builtin_expect(count >= kBlock, true)) {
+    *reinterpret_cast<UnalignedBytes *>(target) = bytes;
+    return;
+  }
+#if DLC_VECTOR_BYTES == 64
+  _mm512_mask_storeu_epi8(target, (uint64_t{1} << count) - 1, (__m512i)bytes);
+#else
+  const auto *from = reinterpret_cast<const uint8_t *>(&bytes);
+  for (; count >= kLine; count -= kLine, from += kLine, target += kLine)
+    *reinterpret_cast<UnalignedLine *>(target) =
+        *reinterpret_cast<const UnalignedLine *>(from);
+  __builtin_memcpy(target, from, count);
+#endif
+}
+
+/// How a block of sums becomes bytes.
+class BlockRounding {
+public:
+  BlockRounding(const float *multiplier, const float *offset, float high,
+                uint32_t zero, uint32_t flip, bool isFinite)
+      : high(splat(high)), zero(zero * 0x10001u + Words{}),
+        flip(flip * 0x01010101u + Words{}), isFinite(isFinite) {
+    DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v) {
+      this->multiplier[v] = load(multiplier + v * kLanes);
+      this->offset[v] = load(offset + v * kLanes);
+    }
+  }
+
+  /// Of `vectors` vectors; the rest means nothing.
+  template <int vectors = kBlockVectors>
+  [[gnu::always_inline]] Bytes
+  operator()(const Words (&sums)[kBlockVectors]) const {
+    Words rounded[kBlockVectors] = {};
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      Vec value =
+          __builtin_convertvector(reinterpret_cast<IntVec>(sums[v]), Vec);
+      // Limits are integers: rounded after them or before, it is the same.
+      value = minOf(value * multiplier[v] + offset[v], high);
+      if (__builtin_expect(!isFinite, false))
+        value = value == value ? value : Vec{};
+      rounded[v] = nearestOf(value);
+    }
+    return reinterpret_cast<Bytes>(
+        reinterpret_cast<Words>(packTurned(rounded, zero)) ^ flip);
+  }
+
+private:
+  Vec multiplier[kBlockVectors], offset[kBlockVectors];
+  const Vec high;
+  const Words zero, flip;
+  const bool isFinite;
+};
+
 /// Of up to 64 columns, from `first` on.
 class Requantization {
 public:
   Requantization(const IntegerPlan &plan, const IntegerArguments &arguments,
                  int64_t first, int64_t count)
-      : zero(plan.isSignedC ? *static_cast<const int8_t *>(arguments.cZero)
-                            : *static_cast<const uint8_t *>(arguments.cZero)),
-        low(splat(static_cast<float>((plan.isSignedC ? -128 : 0) - zero))),
-        high(splat(static_cast<float>((plan.isSignedC ? 127 : 255) - zero))) {
-    for (int64_t j = 0; j < kPackedColumns; ++j) {
-      const int64_t at = first + least(j, count - 1);
-      multiplier[j] =
-          arguments.multiplier[plan.hasMultiplierOfColumns ? at : 0];
-      offset[j] = arguments.offset[plan.hasOffsetOfColumns ? at : 0];
-      // 0 times what is finite.
-      isFinite &= (multiplier[j] + offset[j]) * 0.0f == 0.0f;
-    }
+      : flip(plan.isSignedC ? 0x80 : 0),
+        zero(plan.isSignedC
+                 ? *static_cast<const int8_t *>(arguments.cZero) + 128
+                 : *static_cast<const uint8_t *>(arguments.cZero)) {
+    take(arguments.multiplier, plan.hasMultiplierOfColumns, first, count,
+         multiplier);
+    take(arguments.offset, plan.hasOffsetOfColumns, first, count, offset);
+    Vec zeros = {};
+    for (int64_t j = 0; j < kPackedColumns; j += kLanes) // 0 of what is finite.
+      zeros += (load(multiplier + j) + load(offset + j)) * 0.0f;
+    for (int lane = 0; lane < kLanes; ++lane)
+      isFinite &= zeros[lane] == 0.0f;
   }
 
-  /// Sixteen columns of row i, from j on.
-  [[gnu::always_inline]] Line bytesOf(const TileResults &sums, int64_t i,
-                                      int64_t j) const {
-    alignas(64) uint32_t words[kLine];
-    DLC_UNROLL for (int64_t v = 0; v < kLine; v += kLanes)
-        storeWords(words + v, roundedOf(sums.at(i, j + v), j + v));
-    typedef uint32_t Sixteen __attribute__((vector_size(64), may_alias));
-    return __builtin_convertvector(*reinterpret_cast<const Sixteen *>(words),
-                                   Line);
+  /// For columns from j on, whose words are in order.
+  BlockRounding at(int64_t j) const { return of(multiplier + j, offset + j); }
+  BlockRounding of(const float *ownMultiplier, const float *ownOffset) const {
+    // Of u8, which i8 are as well with 128 added.
+    return BlockRounding(ownMultiplier, ownOffset,
+                         static_cast<float>(255 - static_cast<int>(zero)), zero,
+                         flip, isFinite);
   }
 
-private:
-  /// Of which the lower eight bits count.
-  [[gnu::always_inline]] Words roundedOf(Words sums, int64_t j) const {
-    Vec value = __builtin_convertvector(reinterpret_cast<IntVec>(sums), Vec);
-    value = value * load(multiplier + j) + load(offset + j);
-    // Limits are integers: rounded after them or before, it is the same.
-    value = minOf(maxOf(value, low), high);
-    if (__builtin_expect(!isFinite, false))
-      value = value == value ? value : Vec{};
-    // 1.5 * 2^23 + value has no fraction, and an integer in its lower bits.
-    const Vec shifted = value + splat(12582912.0f);
-    return reinterpret_cast<Words>(shifted) + static_cast<uint32_t>(zero);
-  }
-
-  const int zero;
-  const Vec low, high;
-  bool isFinite = true; ///< So that no result is NaN.
   alignas(64) float multiplier[kPackedColumns];
   alignas(64) float offset[kPackedColumns];
+
+private:
+  static void take(const float *from, bool isOfColumns, int64_t first,
+                   int64_t count, float (&to)[kPackedColumns]) {
+    for (float &each : to)
+      each = from[isOfColumns ? first : 0];
+    if (isOfColumns)
+      __builtin_memcpy(to, from + first, count * sizeof(float));
+  }
+
+  const uint32_t flip, zero;
+  bool isFinite = true; ///< So that no result is NaN.
 };
 
 /// Byte i of line j becomes byte j of line i.
@@ -171,8 +309,35 @@ inline void storeLine(uint8_t *target, Line line, int64_t count) {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// function(row, column, bytes) for all blocks of a tile.
+template <typename Function>
+[[gnu::always_inline]] inline void forBlocks(const TileResults &sums,
+                                             const Requantization &requantize,
+                                             const Function &function) {
+  for (int64_t j = 0; j < sums.count; j += kBlock) {
+    const BlockRounding round = requantize.at(j);
+    const auto ofVectors = [&]<int vectors>() {
+      for (int64_t i = 0; i < sums.rows; ++i) {
+        Words own[kBlockVectors] = {};
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) own[v] =
+            sums.at(i, j + v * kLanes);
+        function(i, j, inOrder(round.operator()<vectors>(own)));
+      }
+    };
+    const int64_t rest = sums.count - j;
+    if (rest > 2 * kLanes)
+      ofVectors.template operator()<4>();
+    else if (rest > kLanes)
+      ofVectors.template operator()<2>();
+    else
+      ofVectors.template operator()<1>();
+  }
+}
+
 /// Writes results as rows, `at` is where the first one is.
 struct WriteRows {
+  static constexpr bool kIsInOrder = true; ///< Columns follow each other.
+
   int64_t stride;
 
   int64_t placeOf(int64_t row, int64_t column) const {
@@ -186,15 +351,18 @@ struct WriteRows {
   }
   void write(const TileResults &sums, const Requantization &requantize,
              uint8_t *c) const {
-    for (int64_t i = 0; i < sums.rows; ++i)
-      for (int64_t j = 0; j < sums.count; j += kLine)
-        storeLine(c + i * stride + j, requantize.bytesOf(sums, i, j),
-                  sums.count - j);
+    forBlocks(
+        sums, requantize,
+        [&](int64_t i, int64_t j, Bytes bytes) __attribute__((always_inline)) {
+          storeBytes(c + i * stride + j, bytes, sums.count - j);
+        });
   }
 };
 
 /// Writes results as columns, each of which follows the one before.
 struct WriteColumns {
+  static constexpr bool kIsInOrder = false;
+
   int64_t stride;
 
   int64_t placeOf(int64_t row, int64_t column) const {
@@ -224,11 +392,17 @@ struct WriteColumns {
   }
   void write(const TileResults &sums, const Requantization &requantize,
              uint8_t *c) const {
+    alignas(64) uint8_t rows[kMostByteRows][kPackedColumns];
+    forBlocks(
+        sums, requantize,
+        [&](int64_t i, int64_t j, Bytes bytes) __attribute__((always_inline)) {
+          *reinterpret_cast<Bytes *>(rows[i] + j) = bytes;
+        });
     for (int64_t j = 0; j < sums.count; j += kLine)
       for (int64_t i = 0; i < sums.rows; i += kLine) {
         Line lines[kLine];
         DLC_UNROLL for (int r = 0; r < kLine; ++r) lines[r] =
-            requantize.bytesOf(sums, i + r, j);
+            *reinterpret_cast<const Line *>(rows[i + r] + j);
         turnLines(lines);
         for (int64_t l = 0; l < least(kLine, sums.count - j); ++l)
           storeLine(c + (j + l) * stride + i, lines[l], sums.rows - i);

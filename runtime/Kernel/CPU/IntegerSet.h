@@ -19,10 +19,8 @@ inline constexpr int64_t kByteGroup = 4;
 inline constexpr int64_t kMostByteRows = 128;
 inline constexpr int64_t kByteRowsBytes = 160 * 1024;
 inline constexpr int64_t kMostByteTerms = kByteRowsBytes / 32 - kByteTerms;
-/// Taps of a convolution of each channel by itself, at most, and channels of a
-/// tile of its grid.
+/// Taps of a convolution of each channel by itself, at most.
 inline constexpr int64_t kMostByteTaps = 512;
-inline constexpr int64_t kMostDepthwiseColumns = 1024;
 
 /// c[batch][M][N] = (a - its zero point) * (b - those of its columns), sums in
 /// i32 that wrap around. Tiles are numbered batch, row block, column block, the
