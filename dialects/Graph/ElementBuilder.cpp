@@ -2,6 +2,7 @@
 
 #include "ElementBuilder.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
@@ -114,6 +115,41 @@ Value ElementBuilder::convertFloat(Value x, Type to) {
   return arith::TruncFOp::create(builder, loc, type, x);
 }
 
+/// Whether `x` is NaN for no operands.
+static bool isNumber(Value x) {
+  FloatAttr::ValueType number(0.0f);
+  if (matchPattern(x, m_ConstantFloat(&number)))
+    return number.isFinite();
+  if (auto sum = x.getDefiningOp<arith::AddFOp>()) // Of one infinity at most.
+    return matchPattern(sum.getRhs(), m_ConstantFloat(&number)) &&
+           number.isFinite() && isNumber(sum.getLhs());
+  auto choice = x.getDefiningOp<arith::SelectOp>();
+  auto compare =
+      choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  auto rounded = choice
+                     ? choice.getFalseValue().getDefiningOp<math::RoundEvenOp>()
+                     : nullptr;
+  return compare && rounded &&
+         compare.getPredicate() == arith::CmpFPredicate::UNO &&
+         compare.getLhs() == compare.getRhs() &&
+         compare.getLhs() == rounded.getOperand() &&
+         isNumber(choice.getTrueValue());
+}
+
+/// Whether `x` is a number that was limited to what is more than `below` and
+/// less than `past`.
+static bool isLimited(Value x, double below, double past) {
+  auto minimum = x.getDefiningOp<arith::MinimumFOp>();
+  auto maximum =
+      minimum ? minimum.getLhs().getDefiningOp<arith::MaximumFOp>() : nullptr;
+  FloatAttr::ValueType low(0.0f), high(0.0f);
+  return maximum && matchPattern(minimum.getRhs(), m_ConstantFloat(&high)) &&
+         matchPattern(maximum.getRhs(), m_ConstantFloat(&low)) &&
+         low.convertToDouble() > below && high.convertToDouble() < past &&
+         low.convertToDouble() <= high.convertToDouble() &&
+         isNumber(maximum.getLhs());
+}
+
 /// The nearest integer towards zero that the type holds, 0 for NaN. The result
 /// of fptosi is poison outside of the range, but then it is not selected.
 Value ElementBuilder::convertToInteger(Value x, IntegerType to) {
@@ -130,6 +166,8 @@ Value ElementBuilder::convertToInteger(Value x, IntegerType to) {
     result = arith::FPToSIOp::create(builder, loc, type, x);
   unsigned digits = to.getWidth() - !isUnsigned;
   double past = std::ldexp(1.0, digits), least = isUnsigned ? 0 : -past;
+  if (isLimited(x, least - 1, past))
+    return result;
   int64_t largest =
       isUnsigned ? -1 : static_cast<int64_t>((uint64_t(1) << digits) - 1);
   int64_t smallest = isUnsigned ? 0 : -largest - 1;

@@ -251,17 +251,41 @@ static bool isFusible(const Node &node) {
          kind == FusionKind::Reduction || kind == FusionKind::Row;
 }
 
+/// Whether `op` widens a value that is in memory anyway, as a library reads it
+/// or the function returns it: who reads the result had better widen it itself.
+static bool isKeptNarrow(Operation *op) {
+  auto cast = dyn_cast<graph::CastOp>(op);
+  if (!cast)
+    return false;
+  auto widthOf = [](Value value) {
+    return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  };
+  const Value narrow = cast.getX();
+  return widthOf(narrow) < widthOf(cast) &&
+         llvm::any_of(narrow.getUsers(),
+                      [](Operation *user) { return !isFusible({user}); });
+}
+
 /// For each node the first that may share its group: for repetitions the first
 /// of those of the same round, so that no kernel in front of it makes their
-/// value and keeps it.
-static std::vector<uint32_t> findBounds(ArrayRef<Node> nodes) {
+/// value and keeps it; for what widens a value that is kept, the first behind
+/// the kernel that makes that, so that it does not keep both.
+static std::vector<uint32_t>
+findBounds(ArrayRef<Node> nodes,
+           const DenseMap<Operation *, uint32_t> &nodeOf) {
   DenseMap<Attribute, uint32_t> firstOfRound;
   std::vector<uint32_t> bounds;
   for (const Node &node : nodes) {
-    Attribute round = node.front()->getAttr(graph::kRepeatedAttr);
-    bounds.push_back(
-        round ? firstOfRound.try_emplace(round, bounds.size()).first->second
-              : 0);
+    Operation *op = node.front();
+    Attribute round = op->getAttr(graph::kRepeatedAttr);
+    uint32_t bound = 0;
+    if (round)
+      bound = firstOfRound.try_emplace(round, bounds.size()).first->second;
+    if (isKeptNarrow(op))
+      if (auto made = nodeOf.find(op->getOperand(0).getDefiningOp());
+          made != nodeOf.end() && isFusible(nodes[made->second]))
+        bound = std::max(bound, made->second + 1);
+    bounds.push_back(bound);
   }
   return bounds;
 }
@@ -269,7 +293,6 @@ static std::vector<uint32_t> findBounds(ArrayRef<Node> nodes) {
 static Graph collect(Block &block) {
   Graph graph;
   graph.nodes = collectNodes(block);
-  graph.problem.notBefore = findBounds(graph.nodes);
   DenseMap<Operation *, uint32_t> nodeOf;
   DenseMap<Place, uint32_t> places;
   for (auto [id, node] : llvm::enumerate(graph.nodes)) {
@@ -294,6 +317,7 @@ static Graph collect(Block &block) {
     graph.problem.devices.push_back(
         places.try_emplace(placeOf(node.front()), places.size()).first->second);
   }
+  graph.problem.notBefore = findBounds(graph.nodes, nodeOf);
   return graph;
 }
 

@@ -29,6 +29,9 @@ struct Quantization {
   bool operator==(const Quantization &) const = default;
   /// Whether integers of 8 bits are the same after they were floats.
   bool isReversible() const;
+  /// Whether larger floats are no smaller integers; of those that are
+  /// reversible.
+  bool isIncreasing() const;
 };
 
 struct HoistQuantization
@@ -70,20 +73,32 @@ bool Quantization::isReversible() const {
   return value != 0 && std::isfinite(value * mostDifference);
 }
 
+bool Quantization::isIncreasing() const {
+  return cast<DenseElementsAttr>(scale).getValues<float>()[0] > 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Back to what was there
 //===----------------------------------------------------------------------===//
 
-/// The integers of which `op` makes itself again.
-static Value integersOf(QuantizeLinearOp op) {
-  auto from = op.getX().getDefiningOp<DequantizeLinearOp>();
-  if (!from || from.getX().getType() != op.getY().getType())
-    return {};
-  auto before = quantizationOf(from), after = quantizationOf(op);
-  return isUsual(op) && before && after && *before == *after &&
-                 before->isReversible()
+/// What `x` was dequantized from, if quantising it as `own` says into `element`
+/// makes that again.
+static Value integersOf(Value x, const Quantization &own, Type element) {
+  auto from = x.getDefiningOp<DequantizeLinearOp>();
+  return from && getElementTypeOrSelf(from.getX().getType()) == element &&
+                 quantizationOf(from) == own && own.isReversible()
              ? from.getX()
              : Value();
+}
+
+static Value integersOf(QuantizeLinearOp op) {
+  auto own = quantizationOf(op);
+  Value integers = isUsual(op) && own
+                       ? integersOf(op.getX(), *own,
+                                    getElementTypeOrSelf(op.getY().getType()))
+                       : Value();
+  return integers && integers.getType() == op.getY().getType() ? integers
+                                                               : Value();
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,6 +119,14 @@ static SmallVector<OpOperand *> movedOperands(Operation *op) {
   return moved;
 }
 
+/// The operand of which results are the largest elements, or the smallest:
+/// integers of the same order say which, but not of NaN.
+static OpOperand *orderedOperand(Operation *op) {
+  return isa_and_nonnull<MaxPoolOp, ReduceMaxOp, ReduceMinOp>(op)
+             ? &op->getOpOperand(0)
+             : nullptr;
+}
+
 static std::optional<int64_t> countOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() ? std::optional(type.getNumElements())
@@ -111,10 +134,13 @@ static std::optional<int64_t> countOf(Value value) {
 }
 
 /// Whether no more elements are quantised in front of `op` than behind it,
-/// where `read` are its results that are.
-static bool isNoMore(ArrayRef<OpOperand *> moved, ArrayRef<Value> read) {
+/// where `read` are its results that are. Of what are integers there are none.
+static bool isNoMore(ArrayRef<OpOperand *> moved, ArrayRef<Value> read,
+                     const Quantization &own, Type element) {
   int64_t before = 0, after = 0;
   for (OpOperand *operand : moved) {
+    if (integersOf(operand->get(), own, element))
+      continue;
     auto count = countOf(operand->get());
     if (!count)
       return false;
@@ -149,6 +175,11 @@ static void hoist(Operation *op, QuantizeLinearOp model,
                   SmallVectorImpl<QuantizeLinearOp> &left) {
   SmallVector<OpOperand *> moved = movedOperands(op);
   auto own = quantizationOf(model);
+  Type element = getElementTypeOrSelf(model.getY().getType());
+  OpOperand *ordered = own ? orderedOperand(op) : nullptr;
+  if (ordered && integersOf(ordered->get(), *own, element) &&
+      own->isIncreasing())
+    moved.push_back(ordered);
   if (moved.empty() || !own)
     return;
   SmallVector<QuantizeLinearOp> readers = readersOf(op, *own);
@@ -156,10 +187,9 @@ static void hoist(Operation *op, QuantizeLinearOp model,
   for (Value result : op->getResults())
     if (!result.use_empty())
       read.push_back(result);
-  if (readers.empty() || !isNoMore(moved, read))
+  if (readers.empty() || !isNoMore(moved, read, *own, element))
     return;
   OpBuilder builder(op);
-  Type element = getElementTypeOrSelf(model.getY().getType());
   Operation *before = op->getPrevNode();
   // What `model` is given may be defined behind `op`.
   Value scale = ConstantOp::create(builder, op->getLoc(), own->scale);

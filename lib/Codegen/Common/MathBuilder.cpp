@@ -2,6 +2,8 @@
 
 #include "MathBuilder.h"
 
+#include "RoundedQuotient.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -104,6 +106,15 @@ Value MathBuilder::resized(Value x, int64_t lanes) {
   for (int64_t lane = 0; lane < lanes; ++lane)
     from.push_back(lane < own ? lane : 0);
   return vector::ShuffleOp::create(builder, loc, x, x, from);
+}
+
+Value MathBuilder::roundedQuotient(Value x, float divisor) {
+  auto quotient = hasFMA ? RoundedQuotient::of(divisor) : std::nullopt;
+  if (!quotient)
+    return {};
+  if (quotient->low == 0)
+    return mul(x, real(quotient->high));
+  return fma(x, real(quotient->high), mul(x, real(quotient->low)));
 }
 
 Value MathBuilder::fma(Value a, Value b, Value c) {

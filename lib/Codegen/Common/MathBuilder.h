@@ -50,6 +50,8 @@ public:
   mlir::Value plainPow(mlir::Value x, double exponent);
   mlir::Value rsqrt(mlir::Value x);
   mlir::Value scaled(mlir::Value x, double factor);
+  /// x / divisor, to be rounded to an integer; null where it takes a division.
+  mlir::Value roundedQuotient(mlir::Value x, float divisor);
 
 private:
   /// The same for another type.

@@ -7,6 +7,7 @@
 #include "dlc/Analysis/Cost.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -39,12 +40,44 @@ Value dlc::codegen::buildMinimum(OpBuilder &builder, Location loc, Value a,
   return arith::SelectOp::create(builder, loc, isNaN, a, smaller);
 }
 
+/// Whether it is a number and not 0, of which there are two.
+static bool isNonzero(Value value) {
+  llvm::APFloat number(0.0f);
+  return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN() &&
+         !number.isZero();
+}
+
+/// a, or `bound`, a number, where that lies in the direction of `predicate`:
+/// one instruction, which gives its second operand when either is NaN.
+static Value buildBound(OpBuilder &builder, Location loc,
+                        arith::CmpFPredicate predicate, Value a, Value bound) {
+  Value isBeyond = arith::CmpFOp::create(builder, loc, predicate, bound, a);
+  return arith::SelectOp::create(builder, loc, isBeyond, bound, a);
+}
+
+/// Whether whoever reads `value` rounds it to an integer, or asks whether it is
+/// NaN.
+static bool isRounded(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto compare = dyn_cast<arith::CmpFOp>(user);
+    return isa<math::RoundEvenOp>(user) ||
+           (compare && compare.getPredicate() == arith::CmpFPredicate::UNO &&
+            compare.getLhs() == compare.getRhs());
+  });
+}
+
 Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
                                ValueRange operands,
                                const TargetOptions &target) {
   if (operands.empty())
     return {};
   Location loc = op->getLoc();
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) &&
+      isNonzero(op->getOperand(1)))
+    return buildBound(builder, loc,
+                      isa<arith::MaximumFOp>(op) ? arith::CmpFPredicate::OGT
+                                                 : arith::CmpFPredicate::OLT,
+                      operands[0], operands[1]);
   if (auto maximum = dyn_cast<arith::MaximumFOp>(op)) {
     if (arith::bitEnumContainsAll(maximum.getFastmath(),
                                   arith::FastMathFlags::nnan))
@@ -59,6 +92,14 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
   MathBuilder b(builder, loc, type, target);
   Value x = operands[0];
   return TypeSwitch<Operation *, Value>(op)
+      .Case([&](arith::DivFOp div) {
+        llvm::APFloat divisor(0.0f);
+        const bool isKnown =
+            matchPattern(div.getRhs(), m_ConstantFloat(&divisor));
+        return isKnown && isRounded(div)
+                   ? b.roundedQuotient(x, divisor.convertToFloat())
+                   : Value();
+      })
       .Case([&](math::ExpOp exp) {
         // convert-kernel-to-linalg marks e^(x - max) of a softmax.
         bool isNegative = arith::bitEnumContainsAll(exp.getFastmath(),

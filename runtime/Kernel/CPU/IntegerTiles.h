@@ -19,6 +19,7 @@ constexpr int64_t kByteTileRows = 16;
 /// From row to row of the copy, beside its terms: rows shall not all fall into
 /// the same sets of a cache.
 constexpr int64_t kByteRowGap = 64;
+static_assert(kByteRowGap >= kBlock);
 
 struct IntegerScratch {
   alignas(64) uint32_t sums[kMostByteRows * kPackedColumns];
@@ -29,11 +30,14 @@ struct IntegerScratch {
 /// Bytes [0, count) of what is read as u8.
 [[gnu::always_inline]] inline void
 copyFlipped(const uint8_t *from, int64_t count, uint8_t flip, uint8_t *to) {
-  if (flip == 0) {
-    __builtin_memcpy(to, from, count);
-    return;
-  }
-  for (int64_t l = 0; l < count; ++l)
+  int64_t l = 0;
+  for (; l + kBlock <= count; l += kBlock)
+    *reinterpret_cast<UnalignedBytes *>(to + l) =
+        *reinterpret_cast<const UnalignedBytes *>(from + l) ^ flip;
+  for (; l + kLine <= count; l += kLine)
+    *reinterpret_cast<UnalignedLine *>(to + l) =
+        *reinterpret_cast<const UnalignedLine *>(from + l) ^ flip;
+  for (; l < count; ++l)
     to[l] = from[l] ^ flip;
 }
 
@@ -75,6 +79,9 @@ public:
     const int64_t rowBytes = w.kernelW * plan.channels;
     const int64_t left = x * w.strideW - w.padLeft;
     int64_t tapY = y * w.strideH - w.padTop, tapX = left, skip = begin;
+    if (begin == 0 && count == w.kernelH * runBytes &&
+        copyInside(tapY, tapX, to))
+      return;
     if (begin > 0) {
       tapY += begin / rowBytes * w.dilationH;
       tapX += begin % rowBytes / runBytes * w.dilationW;
@@ -111,6 +118,24 @@ private:
     copyLine(0);
     if (count > kLine)
       copyLine(kLine);
+  }
+  /// The whole window from pixel tapY, tapX on, where it is inside and its rows
+  /// are short: a first layer's. False where nothing is copied. Writes up to
+  /// two lines more.
+  bool copyInside(int64_t tapY, int64_t tapX, uint8_t *to) const {
+    const Windows &w = plan.windows;
+    const int64_t runBytes = w.kernelW * plan.channels;
+    const int64_t lastY = tapY + (w.kernelH - 1) * w.dilationH;
+    if (plan.run != w.kernelW || runBytes > 2 * kLine || tapY < 0 || tapX < 0 ||
+        lastY >= w.inH || tapX + w.kernelW > w.inW)
+      return false;
+    const int64_t down = w.dilationH * w.inW * plan.channels;
+    const uint8_t *from = image + (tapY * w.inW + tapX) * plan.channels;
+    if (from + (w.kernelH - 1) * down + 2 * kLine > end)
+      return false;
+    for (int64_t tap = 0; tap < w.kernelH; ++tap)
+      copyLines(from + tap * down, 2 * kLine, to + tap * runBytes);
+    return true;
   }
   /// Bytes [begin, last) of the run of taps from pixel tapY, tapX on. Writes up
   /// to a line more.
@@ -156,7 +181,8 @@ inline void copyBytes(const IntegerPlan &plan, Source source, int64_t rows,
   for (int64_t i = 0; i < rows; ++i, source.advance()) {
     uint8_t *to = scratch.rows + i * stride;
     source.copy(begin, count, to);
-    __builtin_memset(to + count, 0, plan.termBlock - count);
+    for (int64_t l = count; l < plan.termBlock; l += kBlock)
+      *reinterpret_cast<UnalignedBytes *>(to + l) = Bytes{}; // Into the gap.
     if (!needsSums)
       continue;
     uint32_t sum = 0;

@@ -25,6 +25,49 @@ func.func @shuffled(%a: tensor<1x4x3xui8>) -> (tensor<1x1x2x3xui8>, tensor<1x1x2
 
 // -----
 
+// The largest of integers are those of their floats.
+// CHECK-LABEL: func.func @pooled
+// CHECK: %[[P:.*]] = graph.max_pool %arg0 {{.*}} : (tensor<1x4x4x4xi8>) -> tensor<1x4x2x2xi8>
+// CHECK: %[[M:.*]] = graph.reduce_min %[[P]], {{.*}} -> tensor<1x4x1x1xi8>
+// CHECK: return %[[M]]
+func.func @pooled(%a: tensor<1x4x4x4xi8>) -> tensor<1x4x1x1xi8> {
+  %s = graph.constant dense<0.3> : tensor<f32>
+  %z = graph.constant dense<7> : tensor<i8>
+  %axes = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %0 = graph.dequantize_linear %a, %s, %z : (tensor<1x4x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x4x4x4xf32>
+  %1 = graph.max_pool %0 {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x2x2xf32>
+  %2 = graph.quantize_linear %1, %s, %z : (tensor<1x4x2x2xf32>, tensor<f32>, tensor<i8>) -> tensor<1x4x2x2xi8>
+  %3 = graph.dequantize_linear %2, %s, %z : (tensor<1x4x2x2xi8>, tensor<f32>, tensor<i8>) -> tensor<1x4x2x2xf32>
+  %4 = graph.reduce_min %3, %axes {keepdims = true} : (tensor<1x4x2x2xf32>, tensor<2xi64>) -> tensor<1x4x1x1xf32>
+  %5 = graph.quantize_linear %4, %s, %z : (tensor<1x4x1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x4x1x1xi8>
+  return %5 : tensor<1x4x1x1xi8>
+}
+
+// -----
+
+// A negative scale turns the order round, another one rounds again, and floats
+// may be NaN.
+// CHECK-LABEL: func.func @unordered
+// CHECK: graph.max_pool {{.*}} -> tensor<1x1x1x1xf32>
+// CHECK: graph.max_pool {{.*}} -> tensor<1x1x1x1xf32>
+// CHECK: graph.max_pool {{.*}} -> tensor<1x1x1x1xf32>
+func.func @unordered(%a: tensor<1x1x2x2xi8>, %x: tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xi8>, tensor<1x1x1x1xi8>, tensor<1x1x1x1xi8>) {
+  %s = graph.constant dense<0.3> : tensor<f32>
+  %t = graph.constant dense<-0.3> : tensor<f32>
+  %z = graph.constant dense<7> : tensor<i8>
+  %0 = graph.dequantize_linear %a, %t, %z : (tensor<1x1x2x2xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1x2x2xf32>
+  %1 = graph.max_pool %0 {kernel_shape = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>) -> tensor<1x1x1x1xf32>
+  %2 = graph.quantize_linear %1, %t, %z : (tensor<1x1x1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1x1x1xi8>
+  %3 = graph.dequantize_linear %a, %s, %z : (tensor<1x1x2x2xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1x2x2xf32>
+  %4 = graph.max_pool %3 {kernel_shape = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>) -> tensor<1x1x1x1xf32>
+  %5 = graph.quantize_linear %4, %t, %z : (tensor<1x1x1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1x1x1xi8>
+  %6 = graph.max_pool %x {kernel_shape = array<i64: 1, 1>} : (tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>
+  %7 = graph.quantize_linear %6, %s, %z : (tensor<1x1x1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1x1x1xi8>
+  return %2, %5, %7 : tensor<1x1x1x1xi8>, tensor<1x1x1x1xi8>, tensor<1x1x1x1xi8>
+}
+
+// -----
+
 // Each part that is joined is, with the scale of the whole.
 // CHECK-LABEL: func.func @joined
 // CHECK: %[[D:.*]] = graph.dequantize_linear %arg1

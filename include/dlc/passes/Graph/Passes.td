@@ -196,7 +196,9 @@ def HoistQuantizationPass
     Ensures: where all that reads the results of an operation that only moves
     elements, as a concatenation or a reshape does, quantises them with one
     constant scale and zero point, they are quantised before, if those are no
-    more elements, and integers are moved. What quantises integers of 8 bits
+    more elements, and integers are moved. So they are before the largest or the
+    smallest are chosen, as pooling does, where they were quantised so before
+    already. What quantises integers of 8 bits
     that were dequantized with the same scale and zero point is those integers:
     files in QDQ form have such pairs around every operation. Results are the
     same.
