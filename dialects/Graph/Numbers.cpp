@@ -75,8 +75,10 @@ std::optional<Index> NumberReader::numberAt(Value tensor,
 }
 
 /// Empty where there are too many, or so large ones that sums could overflow.
+/// Many of 8 bits are weights, and no places.
 ArrayRef<int64_t> NumberReader::valuesOf(Value tensor, ElementsAttr elements) {
-  constexpr size_t mostValues = size_t(1) << 23;
+  const bool isOfBytes = elements.getElementType().isInteger(8);
+  const size_t mostValues = size_t(1) << (isOfBytes ? 12 : 23);
   constexpr int64_t largest = int64_t(1) << 40;
   auto [known, isNew] = constants.try_emplace(tensor);
   if (!isNew)

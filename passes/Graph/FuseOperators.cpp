@@ -83,8 +83,9 @@ static bool isSeen(Value value, const DenseSet<Operation *> &inside) {
 }
 
 /// Equal for groups that convertKernel() sees no difference between: the same
-/// operations on one another's results, the same constants, and the same
-/// results with users outside, wherever and how often they are computed.
+/// operations on one another's results, the same constants but for single
+/// numbers, and the same results with users outside, wherever and how often
+/// they are computed.
 static std::string fingerprint(ArrayRef<Operation *> group) {
   std::string text;
   DenseMap<Value, unsigned> numbers;
@@ -112,7 +113,11 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
       if (!addNumber(operand))
         continue;
       add(operand.getType().getAsOpaquePointer());
-      if (auto constant = operand.getDefiningOp<graph::ConstantOp>())
+      auto constant = operand.getDefiningOp<graph::ConstantOp>();
+      if (!constant)
+        continue;
+      // Nothing depends on what floats are: layers differ in them.
+      if (!getElementTypeOrSelf(operand.getType()).isF32())
         add(Attribute(constant.getValue()).getAsOpaquePointer());
     }
     text += '>';

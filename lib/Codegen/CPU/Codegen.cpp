@@ -39,6 +39,14 @@ static FailureOr<LLVMKernel> lowerKernel(FunctionOpInterface kernel,
   return translateKernel(*module, target);
 }
 
+namespace {
+/// What one code computes.
+struct Shared {
+  std::vector<KernelVariant> variants;
+  std::vector<std::pair<std::string, std::string>> names; ///< First, another.
+};
+} // namespace
+
 FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
                                                    const TargetOptions &target,
                                                    unsigned threads) {
@@ -49,9 +57,12 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
 
   // MLIR's part is in this thread, whose context may be for one thread only;
   // most of the time goes into LLVM's. A layer has the same code for several
-  // numbers of rows, which only the grid tells: it is made once.
+  // numbers of rows, which only the grid tells, and layers that were quantised
+  // the same code but for numbers: it is made once.
   std::vector<LLVMKernel> kernels;
-  std::map<CodeHash, size_t> known;
+  std::vector<Shared> shared;
+  std::map<CodeHash, std::pair<size_t, std::string>> known;
+  std::map<CodeHash, size_t> alike;
   for (auto kernel : module.getOps<FunctionOpInterface>()) {
     auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
     if (kernel.isExternal() || (function && kernel::isForGPU(function)))
@@ -59,14 +70,30 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
     FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target);
     if (failed(lowered))
       return failure();
-    auto [same, isNew] = known.try_emplace(lowered->hash(), kernels.size());
-    if (isNew)
+    std::string name = kernel.getName().str();
+    auto [same, isNew] = known.try_emplace(lowered->hash());
+    if (!isNew) {
+      auto &[index, first] = same->second;
+      shared[index].names.emplace_back(first, std::move(name));
+      continue;
+    }
+    const size_t index =
+        alike.try_emplace(lowered->hashWithoutNumbers(), kernels.size())
+            .first->second;
+    same->second = {index, name};
+    std::vector<uint32_t> numbers = lowered->numbers();
+    if (index == kernels.size()) {
       kernels.push_back(std::move(*lowered));
-    else
-      kernels[same->second].addName(kernel.getName());
+      shared.emplace_back();
+    }
+    shared[index].variants.push_back({std::move(name), std::move(numbers)});
   }
   SmallVector<ObjectBuffer> objects(kernels.size());
   parallelFor(kernels.size(), threads, [&](size_t i) {
+    if (shared[i].variants.size() > 1)
+      kernels[i].share(shared[i].variants);
+    for (const auto &[name, other] : shared[i].names)
+      kernels[i].addName(name, other);
     objects[i] = emitObject(std::move(kernels[i]));
   });
 

@@ -16,7 +16,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace dlc::codegen {
 
@@ -24,6 +26,12 @@ using ObjectBuffer = llvm::SmallVector<char, 0>;
 
 /// The hash of code.
 using CodeHash = std::pair<uint64_t, uint64_t>;
+
+/// What is different about kernels that have the same code otherwise.
+struct KernelVariant {
+  std::string name;
+  std::vector<uint32_t> numbers; ///< Bits of f32.
+};
 
 /// A kernel in LLVM's own form, with nothing in common with MLIR or others of
 /// its kind: each may be worked on in a thread of its own.
@@ -35,8 +43,16 @@ struct LLVMKernel {
 
   /// The same for kernels that differ in their names alone.
   CodeHash hash();
-  /// Gives it another name beside its own.
-  void addName(llvm::StringRef name);
+  /// The same for kernels that differ in their names and numbers() alone.
+  CodeHash hashWithoutNumbers();
+  /// The bits of the f32 that its instructions have, in their order.
+  std::vector<uint32_t> numbers() const;
+  /// Makes it compute each of `variants`, the first of which is itself: code
+  /// that reads the numbers in which they differ, and a function by the name of
+  /// each that says where they are.
+  void share(llvm::ArrayRef<KernelVariant> variants);
+  /// Gives the kernel `name`, or a variant by that name, another one.
+  void addName(llvm::StringRef name, llvm::StringRef other);
 };
 
 /// Translates `module`, whose operations are all of the LLVM dialect, and which
