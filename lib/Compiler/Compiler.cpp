@@ -416,6 +416,27 @@ int64_t Compilation::largestSize() const {
   return largest;
 }
 
+std::optional<int64_t> Compilation::onlySize() const {
+  SymbolTable symbols(*state->module);
+  auto main = symbols.lookup<plan::ProgramOp>("main");
+  auto first = symbols.lookup<plan::ProgramOp>(
+      cast<FlatSymbolRefAttr>(partsOf(main, graph::kByShapeAttr)[0]).getAttr());
+  auto last = findProgramForAny(*state->module);
+  for (auto [whole, one, any] :
+       llvm::zip(main.getBody().getOps<plan::InputOp>(),
+                 first.getBody().getOps<plan::InputOp>(),
+                 last.getBody().getOps<plan::InputOp>())) {
+    auto a = dyn_cast<MemRefType>(one.getType());
+    auto b = dyn_cast<MemRefType>(any.getType());
+    auto padded = whole.getPadded();
+    for (int64_t dim = 0; a && b && dim < a.getRank(); ++dim)
+      if (!a.isDynamicDim(dim) && b.isDynamicDim(dim) &&
+          (!padded || (*padded)[dim] < 0))
+        return a.getDimSize(dim);
+  }
+  return std::nullopt;
+}
+
 size_t Compilation::shapes() const {
   ArrayAttr parts;
   if (state->module)
@@ -437,7 +458,8 @@ Compilation::SmallerSizes Compilation::smallerSizes() const {
   };
   SmallVector<plan::InputOp> first = inputsOf(parts[0]);
   bool hasPadded = false, hasOthers = false;
-  for (Attribute name : parts)
+  ArrayRef<Attribute> known = parts.getValue();
+  for (Attribute name : takesOtherShapes() ? known.drop_back() : known)
     for (auto [whole, one, own] : llvm::zip(
              main.getBody().getOps<plan::InputOp>(), first, inputsOf(name))) {
       auto a = dyn_cast<MemRefType>(one.getType());

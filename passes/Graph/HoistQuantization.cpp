@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph-hoist-quantization: what is moved is quantised before it is.
+// graph-hoist-quantization: what is moved is quantised before it is, and what
+// is gathered of a table is dequantized after.
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -217,7 +218,32 @@ static void hoist(Operation *op, QuantizeLinearOp model,
   op->erase();
 }
 
+//===----------------------------------------------------------------------===//
+// Behind what chooses
+//===----------------------------------------------------------------------===//
+
+/// Dequantizes what is gathered of a constant table rather than the table.
+static void sink(GatherOp op) {
+  auto table = op.getX().getDefiningOp<DequantizeLinearOp>();
+  if (!table || !quantizationOf(table) || !getConstantElements(table.getX()))
+    return;
+  auto type = cast<TensorType>(op.getY().getType());
+  OpBuilder builder(op);
+  Operation *before = op->getPrevNode();
+  auto gather = cast<GatherOp>(builder.clone(*op));
+  gather->setOperand(0, table.getX());
+  gather.getY().setType(
+      type.clone(getElementTypeOrSelf(table.getX().getType())));
+  auto dequantize = cast<DequantizeLinearOp>(builder.clone(*table));
+  dequantize.getXMutable().assign(gather.getY());
+  dequantize.getY().setType(type);
+  copyPlacement(op, before, builder);
+  op.getY().replaceAllUsesWith(dequantize.getY());
+  op->erase();
+}
+
 void HoistQuantization::runOnOperation() {
+  getOperation().walk([](GatherOp op) { sink(op); });
   SmallVector<QuantizeLinearOp> left;
   getOperation().walk([&](QuantizeLinearOp op) { left.push_back(op); });
   while (!left.empty()) {

@@ -55,6 +55,9 @@ struct Part {
 constexpr int64_t kUsualSizes[] = {8,  16,  24,  32,  48,  64,
                                    96, 128, 192, 256, 384, 512};
 
+/// Of a batch whose examples meet, so that it is not computed by rows.
+constexpr int64_t kUsualBatches[] = {1, 2, 4, 8, 16, 32, 64};
+
 /// Sizes of what stays open, while a function is read: primes that no model has
 /// as a limit or an extent, of which a few make no more elements than there are
 /// numbers.
@@ -109,8 +112,9 @@ private:
                const PaddingMask &mask);
   void pad(std::vector<Part> &parts);
   void declare(ArrayRef<Part> parts);
-  Extent *findLength();
-  bool addUsualParts(Extent &length, std::vector<Part> &parts);
+  std::pair<Extent *, Extent *> findBatchAndLength();
+  bool addUsualParts(Extent &extent, ArrayRef<int64_t> usual,
+                     std::vector<Part> &parts);
   bool isWholeByRows(func::FuncOp function);
   Part addOpenPart();
   void specializeUsual();
@@ -119,6 +123,7 @@ private:
   llvm::MapVector<StringRef, Extent> open;
   std::vector<std::string> ownNames; ///< Of those that the model names not.
   int64_t combinations = 1;
+  bool examplesMeet = false; ///< In what addUsualParts() saw.
   unsigned paddedExtents = 0;
   /// Of each dimension of each result, the number of its padded extent or -1.
   SmallVector<SmallVector<int64_t>> paddedResults;
@@ -709,23 +714,20 @@ void SpecializeShapes::pad(std::vector<Part> &parts) {
 // Sizes that nobody asked for
 //===----------------------------------------------------------------------===//
 
-/// The extent that is left open beside that of a batch, the first dimension of
-/// inputs, which has a name; null without it, or with several.
-Extent *SpecializeShapes::findLength() {
-  Extent *length = nullptr;
-  unsigned batches = 0;
+/// What is left open: a batch, the first dimension of inputs, which has a name,
+/// and an extent beside it. Null without it, both where there is more.
+std::pair<Extent *, Extent *> SpecializeShapes::findBatchAndLength() {
+  Extent *batch = nullptr, *length = nullptr;
   for (auto &[name, extent] : open) {
     auto isFirst = [](std::pair<unsigned, unsigned> place) {
       return place.second == 0;
     };
-    if (llvm::all_of(extent.places, isFirst))
-      ++batches;
-    else if (length)
-      return nullptr;
-    else
-      length = &extent;
+    Extent *&found = llvm::all_of(extent.places, isFirst) ? batch : length;
+    if (found)
+      return {};
+    found = &extent;
   }
-  return batches < 2 ? length : nullptr;
+  return {batch, length};
 }
 
 /// Whether nothing of a part is left open but a batch that is computed by rows:
@@ -748,15 +750,16 @@ bool SpecializeShapes::isWholeByRows(func::FuncOp function) {
   return isMade;
 }
 
-/// Adds parts for the usual sizes that the model can have, and for the largest
-/// one, where it cannot have all, and pads them; false, with nothing added,
-/// where smaller sizes cannot be padded.
-bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
+/// Adds parts for those of the `usual` sizes that the model can have, and for
+/// the largest one, where it cannot have all, and pads them; false, with
+/// nothing added, where smaller sizes cannot be padded.
+bool SpecializeShapes::addUsualParts(Extent &extent, ArrayRef<int64_t> usual,
+                                     std::vector<Part> &parts) {
   SymbolTable symbols(getOperation());
   SmallVector<int64_t> sizes;
   combinations = 1;
   auto make = [&](int64_t size) {
-    length.sizes.assign({size});
+    extent.sizes.assign({size});
     Misfit why;
     return addPart(0, symbols, why);
   };
@@ -766,7 +769,7 @@ bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
     sizes.push_back(size);
   };
   int64_t misfit = 0; // The least known one.
-  for (int64_t size : kUsualSizes) {
+  for (int64_t size : usual) {
     if (std::optional<Part> part = make(size)) {
       add(size, std::move(*part));
     } else if (!sizes.empty()) {
@@ -787,14 +790,16 @@ bool SpecializeShapes::addUsualParts(Extent &length, std::vector<Part> &parts) {
   }
   if (last)
     add(limit, std::move(*last));
-  length.sizes = sizes;
+  extent.sizes = sizes;
   combinations = std::ssize(parts);
-  if (combinations > 1 && isWholeByRows(parts.front().function))
+  examplesMeet = combinations > 1 && !isWholeByRows(parts.front().function);
+  if (combinations > 1 && !examplesMeet)
     pad(parts);
-  if (length.padded)
+  if (extent.padded)
     return true;
   for (Part &part : parts)
     symbols.erase(part.function);
+  parts.clear();
   return false;
 }
 
@@ -819,9 +824,16 @@ void SpecializeShapes::specializeUsual() {
       llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
     return;
   findExtents();
-  Extent *length = findLength();
+  auto [batch, length] = findBatchAndLength();
   std::vector<Part> parts;
-  if (!length || !addUsualParts(*length, parts))
+  bool isMade = length && addUsualParts(*length, kUsualSizes, parts);
+  if (length && batch && byRows && examplesMeet) {
+    batch->sizes = {1};
+    isMade = addUsualParts(*length, kUsualSizes, parts);
+  }
+  if (!length && batch && byRows && !isWholeByRows(main))
+    isMade = addUsualParts(*batch, kUsualBatches, parts);
+  if (!isMade)
     return;
   parts.push_back(addOpenPart());
   declare(parts);

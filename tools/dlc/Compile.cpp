@@ -52,11 +52,15 @@ static void printNotes(const Compilation &compilation) {
     using SmallerSizes = Compilation::SmallerSizes;
     const SmallerSizes smaller = compilation.smallerSizes();
     const size_t others = compilation.takesOtherShapes();
-    const std::string rest =
-        others ? "; those above " + std::to_string(compilation.largestSize()) +
-                     " are slow, where the model has them: --extent NAME=... "
-                     "gives other sizes"
-               : "";
+    std::string rest;
+    if (others) {
+      const auto only = compilation.onlySize();
+      rest = "; those above " + std::to_string(compilation.largestSize());
+      if (only)
+        rest += ", and batches other than " + std::to_string(*only) + ",";
+      rest += " are slow, where the model has them: --extent NAME=... gives "
+              "other sizes";
+    }
     std::fprintf(stderr, "note: programs for %zu shapes (%s), %s%s\n",
                  compilation.shapes() - others, open.c_str(),
                  smaller == SmallerSizes::OfAll

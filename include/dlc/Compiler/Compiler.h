@@ -217,6 +217,8 @@ public:
 
   /// Then, the largest size of the extent that the others have programs for.
   int64_t largestSize() const;
+  /// Then, the only size of another extent that they have programs for.
+  std::optional<int64_t> onlySize() const;
   /// The names of extents that inputs of the model leave open, each once, as
   /// `CompileOptions::extents` takes them.
   const std::vector<std::string> &openExtents() const;

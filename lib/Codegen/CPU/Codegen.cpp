@@ -29,12 +29,13 @@ using namespace dlc::codegen;
 /// One module per kernel, whatever the number of threads: the bytes of the
 /// result must not depend on it.
 static FailureOr<LLVMKernel> lowerKernel(FunctionOpInterface kernel,
-                                         const TargetOptions &target) {
+                                         const TargetOptions &target,
+                                         const LLVMLowering &lowering) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToStart(module->getBody());
   if (failed(emitKernel(builder, kernel, target)) ||
-      failed(lowerToLLVMDialect(*module)))
+      failed(lowering.run(*module)))
     return failure();
   return translateKernel(*module, target);
 }
@@ -59,6 +60,7 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   // most of the time goes into LLVM's. A layer has the same code for several
   // numbers of rows, which only the grid tells, and layers that were quantised
   // the same code but for numbers: it is made once.
+  const LLVMLowering lowering(module.getContext());
   std::vector<LLVMKernel> kernels;
   std::vector<Shared> shared;
   std::map<CodeHash, std::pair<size_t, std::string>> known;
@@ -67,7 +69,7 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
     auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
     if (kernel.isExternal() || (function && kernel::isForGPU(function)))
       continue;
-    FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target);
+    FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target, lowering);
     if (failed(lowered))
       return failure();
     std::string name = kernel.getName().str();

@@ -29,44 +29,25 @@
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
+using namespace dlc::codegen;
 
 /// Functions that LLVM would turn into one call per lane anyway become calls
 /// to libm; it has every one of them to within an ulp or so.
-static LogicalResult lowerMathCalls(ModuleOp module) {
-  MLIRContext *context = module.getContext();
+static FrozenRewritePatternSet callPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   populateMathToLibmConversionPatterns(patterns);
-  ConversionTarget target(*context);
-  target.addLegalDialect<arith::ArithDialect, func::FuncDialect,
-                         vector::VectorDialect, LLVM::LLVMDialect>();
-  target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
-    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp,
-               math::RoundEvenOp, math::TruncOp, math::SqrtOp, math::FmaOp,
-               math::CopySignOp, math::CtPopOp, math::IsNaNOp, math::IsInfOp,
-               math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
-  });
-  return applyPartialConversion(module, target, std::move(patterns));
+  return patterns;
 }
 
-LogicalResult dlc::codegen::lowerToLLVMDialect(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  bool hasMath = false;
-  module->walk([&](Operation *op) {
-    hasMath |= isa<math::MathDialect>(op->getDialect());
-  });
-  if (hasMath && failed(lowerMathCalls(module)))
-    return failure();
-
-  RewritePatternSet loops(context);
-  populateSCFToControlFlowConversionPatterns(loops);
-  ConversionTarget loopTarget(*context);
-  loopTarget.addIllegalDialect<scf::SCFDialect>();
-  loopTarget.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  if (failed(applyPartialConversion(module, loopTarget, std::move(loops))))
-    return failure();
-
-  LLVMTypeConverter converter(context);
+static FrozenRewritePatternSet loopPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  return patterns;
+}
+
+static FrozenRewritePatternSet
+otherPatterns(const LLVMTypeConverter &converter) {
+  RewritePatternSet patterns(&converter.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
@@ -74,9 +55,31 @@ LogicalResult dlc::codegen::lowerToLLVMDialect(ModuleOp module) {
   populateMathToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  return patterns;
+}
+
+LLVMLowering::LLVMLowering(MLIRContext *context)
+    : context(context), converter(context), calls(callPatterns(context)),
+      loops(loopPatterns(context)), rest(otherPatterns(converter)) {}
+
+LogicalResult LLVMLowering::run(ModuleOp module) const {
+  ConversionTarget callTarget(*context);
+  callTarget.addLegalDialect<arith::ArithDialect, func::FuncDialect,
+                             vector::VectorDialect, LLVM::LLVMDialect>();
+  callTarget.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
+    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp,
+               math::RoundEvenOp, math::TruncOp, math::SqrtOp, math::FmaOp,
+               math::CopySignOp, math::CtPopOp, math::IsNaNOp, math::IsInfOp,
+               math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
+  });
+  ConversionTarget loopTarget(*context);
+  loopTarget.addIllegalDialect<scf::SCFDialect>();
+  loopTarget.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+  return success(succeeded(applyPartialConversion(module, callTarget, calls)) &&
+                 succeeded(applyPartialConversion(module, loopTarget, loops)) &&
+                 succeeded(applyFullConversion(module, target, rest)));
 }
 
 void dlc::codegen::registerCodegenDialects(DialectRegistry &registry) {

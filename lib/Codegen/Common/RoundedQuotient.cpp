@@ -23,13 +23,18 @@ RoundedQuotient reciprocalOf(float y) {
   return {high, static_cast<float>(rest / y)};
 }
 
-/// Whether x and its multiples by powers of two whose quotients are between a
-/// fourth and 2^22 are rounded as their quotients by y.
-bool isRounded(const RoundedQuotient &quotient, float x, float y) {
+/// Whether x, whose quotient by y is next to m / 2^24 but for a power of two,
+/// is rounded as it, and so are its multiples by powers of two. Integers differ
+/// where a float beside m is half way between two of them, which is so for one
+/// power of two each.
+bool isRounded(const RoundedQuotient &quotient, float x, float y, uint32_t m) {
   constexpr int mostBits = 22;
   const int bits = std::ilogb(x / y);
-  for (int i = -2; i < mostBits; ++i) {
-    const float scaled = std::ldexp(x, i - bits);
+  for (const uint32_t beside : {m - 1, m + 1}) {
+    const int own = kDigits - 1 - std::countr_zero(beside);
+    if (own >= mostBits)
+      continue;
+    const float scaled = std::ldexp(x, own - bits);
     const float sum = std::fma(scaled, quotient.high, scaled * quotient.low);
     if (std::nearbyint(sum) != std::nearbyint(scaled / y))
       return false;
@@ -75,8 +80,10 @@ std::optional<RoundedQuotient> RoundedQuotient::of(float divisor) {
       const auto first = static_cast<uint32_t>(-r) * inverseOf(digits);
       uint64_t m = (uint64_t{1} << kDigits) + first % step;
       for (; m < uint64_t{1} << (kDigits + 1); m += step) {
-        const auto x = static_cast<float>((m * digits + r) >> s);
-        if (x > 0 && !isRounded(quotient, x, y))
+        const uint64_t x = (m * digits + r) >> s;
+        if (std::bit_width(x) == kDigits &&
+            !isRounded(quotient, static_cast<float>(x), y,
+                       static_cast<uint32_t>(m)))
           return std::nullopt;
       }
     }

@@ -127,7 +127,8 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
   }
   if (code.grids.empty())
     return code;
-  if (failed(narrowIndices(*kernels)) || failed(lowerToLLVMDialect(*kernels)))
+  if (failed(narrowIndices(*kernels)) ||
+      failed(LLVMLowering(kernels->getContext()).run(*kernels)))
     return failure();
   FailureOr<std::string> ptx = emitPtx(*kernels, target);
   if (failed(ptx))

@@ -68,6 +68,29 @@ func.func @unordered(%a: tensor<1x1x2x2xi8>, %x: tensor<1x1x1x1xf32>) -> (tensor
 
 // -----
 
+// A table stays one of bytes; one with a scale for each row does not.
+// CHECK-LABEL: func.func @gathered
+// CHECK: %[[T:.*]] = graph.constant dense<{{.*}}> : tensor<4x2xui8>
+// CHECK: %[[G:.*]] = graph.gather %[[T]], %arg0 : (tensor<4x2xui8>, tensor<3xi64>) -> tensor<3x2xui8>
+// CHECK: %[[D:.*]] = graph.dequantize_linear %[[G]], {{.*}} -> tensor<3x2xf32>
+// CHECK: %[[R:.*]] = graph.dequantize_linear {{.*}} -> tensor<4x2xf32>
+// CHECK: %[[S:.*]] = graph.gather %[[R]]
+// CHECK: return %[[D]], %[[S]]
+func.func @gathered(%i: tensor<3xi64>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %t = graph.constant dense<[[1, 2], [3, 4], [250, 6], [7, 8]]> : tensor<4x2xui8>
+  %s = graph.constant dense<0.3> : tensor<f32>
+  %z = graph.constant dense<7> : tensor<ui8>
+  %rows = graph.constant dense<[0.3, 0.5, 0.7, 0.9]> : tensor<4xf32>
+  %zeros = graph.constant dense<[7, 8, 9, 10]> : tensor<4xui8>
+  %0 = graph.dequantize_linear %t, %s, %z : (tensor<4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x2xf32>
+  %1 = graph.gather %0, %i {axis = 0 : i64} : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  %2 = graph.dequantize_linear %t, %rows, %zeros {axis = 0 : i64} : (tensor<4x2xui8>, tensor<4xf32>, tensor<4xui8>) -> tensor<4x2xf32>
+  %3 = graph.gather %2, %i {axis = 0 : i64} : (tensor<4x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  return %1, %3 : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// -----
+
 // Each part that is joined is, with the scale of the whole.
 // CHECK-LABEL: func.func @joined
 // CHECK: %[[D:.*]] = graph.dequantize_linear %arg1

@@ -51,3 +51,31 @@ func.func @main(%x: tensor<2x?xf32> {graph.dims = ["", "length"]}) -> tensor<2x1
   %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<2x?xf32>, tensor<1xi64>) -> tensor<2x1xf32>
   return %y : tensor<2x1xf32>
 }
+
+// -----
+
+// Examples that meet, as in what scales all of them alike, are one or, where
+// nothing else is open, padded.
+// CHECK-LABEL: func.func private @main(tensor<?x?xf32> {graph.dims = ["batch", "length"], graph.padded = array<i64: -1, 0>})
+// CHECK-SAME: graph.by_shape = [@main_1x8, @main_1x16,
+// CHECK-SAME: @main_1x512, @main_any]
+// CHECK: func.func @main_1x8(%{{.*}}: tensor<1x8xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"})
+// CHECK: graph.reduce_max %{{.*}}, %{{.*}} : (tensor<1x8xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+// CHECK: func.func @main_any(%{{.*}}: tensor<?x?xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?xf32>
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}) -> tensor<?x?xf32> {
+  %axes = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %most = graph.reduce_max %x, %axes : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  %y = graph.div %x, %most : (tensor<?x?xf32>, tensor<1x1xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @main(tensor<?x4xf32> {graph.dims = ["batch", ""], graph.padded = array<i64: 0, -1>})
+// CHECK-SAME: graph.by_shape = [@main_1, @main_2, @main_4, @main_8, @main_16, @main_32, @main_64, @main_any]
+func.func @main(%x: tensor<?x4xf32> {graph.dims = ["batch", ""]}) -> tensor<?x4xf32> {
+  %axes = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %most = graph.reduce_max %x, %axes : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  %y = graph.div %x, %most : (tensor<?x4xf32>, tensor<1x1xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}

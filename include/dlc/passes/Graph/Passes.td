@@ -189,7 +189,7 @@ def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
 
 def HoistQuantizationPass
     : Pass<"graph-hoist-quantization", "::mlir::func::FuncOp"> {
-  let summary = "Quantise what is moved before it is";
+  let summary = "Quantise what is moved before, dequantize what is gathered after";
   let description = [{
     Requires: inferred types (`graph-infer-types`); that nobody asks for
     gradients.
@@ -200,8 +200,9 @@ def HoistQuantizationPass
     smallest are chosen, as pooling does, where they were quantised so before
     already. What quantises integers of 8 bits
     that were dequantized with the same scale and zero point is those integers:
-    files in QDQ form have such pairs around every operation. Results are the
-    same.
+    files in QDQ form have such pairs around every operation. What is gathered of
+    a constant table that was dequantized, with one scale, is dequantized after, so
+    that the table stays one of integers. Results are the same.
     Cost: linear in the operations, times those that move in a row.
 
     ```mlir
@@ -602,9 +603,10 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     which elements along it meet there is a `graph.select` of what counts nothing
     there. A remark says of which extents, and which operation keeps others from it;
     those of one size are what they are. With `usual` and no extents, where one is
-    open beside a batch that can be computed by rows, and can be padded, it has the lengths
+    open beside a batch, and can be padded, it has the lengths
     that are usual, 8 to 512, and a function @main_any, the last one, takes what
-    fits none of them. An error says which extents there are, where a name is of none; that
+    fits none of them. The batch stays open where it can be computed by rows, and is
+    one example else. Alone, one that cannot be is of 1 to 64 examples, by twos. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination, and for each size
     between them, and a walk over the forms of elements for each combination.
@@ -629,8 +631,8 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     Option<"usual", "usual", "bool", /*default=*/"false",
            "Without extents, the usual lengths of what is open">,
     Option<"byRows", "by-rows", "bool", /*default=*/"true",
-           "Usual lengths of models whose batch graph-specialize-batch computes "
-           "by rows; else of those that have no open batch alone">];
+           "Usual sizes of models with an open batch, too, which "
+           "graph-specialize-batch computes by rows where examples do not meet">];
   let dependentDialects = ["::dlc::graph::GraphDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
