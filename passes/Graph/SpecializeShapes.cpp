@@ -819,6 +819,16 @@ Part SpecializeShapes::addOpenPart() {
   return part;
 }
 
+/// Whether a scale is computed while it runs, of all examples: nothing else
+/// makes these meet, as steps of a recurrent layer do, which are no batch.
+static bool isQuantizedDynamically(func::FuncOp function) {
+  bool isDynamic = false;
+  function.walk([&](QuantizeLinearOp op) {
+    isDynamic |= !op.getScale().getDefiningOp<ConstantOp>();
+  });
+  return isDynamic;
+}
+
 void SpecializeShapes::specializeUsual() {
   if (main.isExternal() ||
       llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
@@ -827,7 +837,8 @@ void SpecializeShapes::specializeUsual() {
   auto [batch, length] = findBatchAndLength();
   std::vector<Part> parts;
   bool isMade = length && addUsualParts(*length, kUsualSizes, parts);
-  if (length && batch && byRows && examplesMeet) {
+  if (length && batch && byRows && examplesMeet &&
+      isQuantizedDynamically(main)) {
     batch->sizes = {1};
     isMade = addUsualParts(*length, kUsualSizes, parts);
   }

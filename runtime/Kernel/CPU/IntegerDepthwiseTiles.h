@@ -194,16 +194,26 @@ addWindows(const DepthwiseShape<Taps> &shape, int64_t pixels,
     }
     return;
   }
-  for (int64_t i = 0; i < pixels; ++i, columns += pixelStep) {
-    Words sums[kBlockVectors] = {};
+  // Two pixels use weights that are loaded once.
+  const auto addPixels = [&]<int count>(int64_t first)
+      __attribute__((always_inline)) {
+    Words sums[count][kBlockVectors] = {};
     for (int64_t x = 0; x < shape.w.kernelW; ++x)
       for (int64_t g = 0; g < shape.groups; ++g) {
         Words own[kBlockVectors];
         weightsOf(x * shape.groups + g, own);
-        add(sums, columns + x * tapStep + g * kBlockWords, own);
+        const uint32_t *taps =
+            columns + first * pixelStep + x * tapStep + g * kBlockWords;
+        DLC_UNROLL for (int i = 0; i < count; ++i)
+            add(sums[i], taps + i * pixelStep, own);
       }
-    put(i, sums);
-  }
+    DLC_UNROLL for (int i = 0; i < count; ++i) put(first + i, sums[i]);
+  };
+  int64_t i = 0;
+  for (; i + 2 <= pixels; i += 2)
+    addPixels.template operator()<2>(i);
+  if (i < pixels)
+    addPixels.template operator()<1>(i);
 }
 
 //===----------------------------------------------------------------------===//

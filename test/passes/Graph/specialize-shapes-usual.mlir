@@ -54,18 +54,31 @@ func.func @main(%x: tensor<2x?xf32> {graph.dims = ["", "length"]}) -> tensor<2x1
 
 // -----
 
-// Examples that meet, as in what scales all of them alike, are one or, where
-// nothing else is open, padded.
+// What is quantised by all examples is of one; where nothing else is open, any
+// examples that meet are padded.
 // CHECK-LABEL: func.func private @main(tensor<?x?xf32> {graph.dims = ["batch", "length"], graph.padded = array<i64: -1, 0>})
 // CHECK-SAME: graph.by_shape = [@main_1x8, @main_1x16,
 // CHECK-SAME: @main_1x512, @main_any]
 // CHECK: func.func @main_1x8(%{{.*}}: tensor<1x8xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"})
-// CHECK: graph.reduce_max %{{.*}}, %{{.*}} : (tensor<1x8xf32>, tensor<2xi64>) -> tensor<1x1xf32>
-// CHECK: func.func @main_any(%{{.*}}: tensor<?x?xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?xf32>
-func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}) -> tensor<?x?xf32> {
+// CHECK: graph.reduce_max %{{.*}}, %{{.*}} : (tensor<1x8xf32>, tensor<2xi64>) -> tensor<f32>
+// CHECK: func.func @main_any(%{{.*}}: tensor<?x?xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?xui8>
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["batch", "length"]}) -> tensor<?x?xui8> {
   %axes = graph.constant dense<[0, 1]> : tensor<2xi64>
-  %most = graph.reduce_max %x, %axes : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<1x1xf32>
-  %y = graph.div %x, %most : (tensor<?x?xf32>, tensor<1x1xf32>) -> tensor<?x?xf32>
+  %zero = graph.constant dense<0> : tensor<ui8>
+  %most = graph.reduce_max %x, %axes {keepdims = false} : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<f32>
+  %y = graph.quantize_linear %x, %most, %zero : (tensor<?x?xf32>, tensor<f32>, tensor<ui8>) -> tensor<?x?xui8>
+  return %y : tensor<?x?xui8>
+}
+
+// -----
+
+// Others beside a length may be anything, as steps of a recurrent layer.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: func.func
+func.func @main(%x: tensor<?x?xf32> {graph.dims = ["steps", "batch"]}) -> tensor<?x?xf32> {
+  %axis = graph.constant dense<0> : tensor<1xi64>
+  %most = graph.reduce_max %x, %axis : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<1x?xf32>
+  %y = graph.div %x, %most : (tensor<?x?xf32>, tensor<1x?xf32>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
 

@@ -605,8 +605,9 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     those of one size are what they are. With `usual` and no extents, where one is
     open beside a batch, and can be padded, it has the lengths
     that are usual, 8 to 512, and a function @main_any, the last one, takes what
-    fits none of them. The batch stays open where it can be computed by rows, and is
-    one example else. Alone, one that cannot be is of 1 to 64 examples, by twos. An error says which extents there are, where a name is of none; that
+    fits none of them. The batch has to be one that can be computed by rows, or,
+    where values are quantised by what all examples are, is one example. Alone, one
+    that cannot be computed by rows is of 1 to 64 examples, by twos. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination, and for each size
     between them, and a walk over the forms of elements for each combination.
