@@ -935,6 +935,10 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
                           llvm::make_range(sizes.begin(), sizes.end()));
   for (const auto &[group, device] : options.groups)
     text += " " + group + "@" + device;
+  if (options.precision != pipeline::Precision::FP32)
+    text += " precision=" + pipeline::nameOf(options.precision).str();
+  if (options.tuning.seconds > 0)
+    text += " tuned";
   return {modelName, text, gpuCode};
 }
 

@@ -51,6 +51,10 @@ std::optional<Precision> dlc::pipeline::precisionOf(StringRef name) {
   return std::nullopt;
 }
 
+StringRef dlc::pipeline::nameOf(Precision precision) {
+  return precisionTable[static_cast<size_t>(precision)];
+}
+
 std::string dlc::pipeline::precisionNames() {
   return llvm::join(ArrayRef(precisionTable), ", ");
 }

@@ -200,7 +200,9 @@ static Status splitFile(ByteReader file, uint8_t &version,
   uint8_t minor;
   if (!file.take(magic.size(), start) || start != magic ||
       !file.read(version, minor))
-    return malformed("the magic bytes differ");
+    return malformed(start.starts_with("PK")
+                         ? "the magic bytes are those of an .npz file"
+                         : "the magic bytes differ");
   if (version < 1 || version > 3)
     return makeError(StatusCode::Unsupported,
                      "expected .npy format 1 to 3, got %d", version);

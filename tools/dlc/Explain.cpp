@@ -422,6 +422,9 @@ static void printTable(const ExplainReport &report) {
               report.roof.gigaflops(Factors::Floats),
               report.roof.gigaflops(Factors::Rounded),
               report.roof.gigaflops(Factors::Bytes), report.roof.gigabytes());
+  std::printf("roof %%: of the time at the roof, over 100 in caches; bound: of "
+              "errors, over the largest value; (16c): channels in blocks of "
+              "16\n");
   if (!report.peer.empty())
     printPeer(report);
   if (!report.batch.empty())

@@ -60,6 +60,7 @@ enum class Precision {
 
 /// "fp32", "fp32-strict", "bf16" and "tf32".
 std::optional<Precision> precisionOf(llvm::StringRef name);
+llvm::StringRef nameOf(Precision precision);
 /// "fp32, fp32-strict, bf16, tf32" for messages.
 std::string precisionNames();
 

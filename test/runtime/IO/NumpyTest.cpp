@@ -128,7 +128,9 @@ TEST(Npy, ReadsSizesOfPython2) {
 }
 
 TEST(Npy, SaysWhatIsWrong) {
-  EXPECT_EQ(failureOf("PK\3\4"), "not an .npy file: the magic bytes differ");
+  EXPECT_EQ(failureOf("NUMPY!"), "not an .npy file: the magic bytes differ");
+  EXPECT_EQ(failureOf("PK\3\4\24\2"),
+            "not an .npy file: the magic bytes are those of an .npz file");
   EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
                           "'shape': (2,)}",
                           "1234567")),
