@@ -24,27 +24,32 @@ inline int64_t imageBytesOf(const IntegerConvPlan &plan) {
 // once for all windows that the column is in: an image's turned blocks of
 // channels.
 
-/// Bytes of a and b by turns: of each sixteen of them the first eight, and the
+/// Bytes of a and b by turns: of each sixteen of them the first eight, or the
 /// others.
-struct Interleaved {
-  [[gnu::always_inline]] Interleaved(Bytes a, Bytes b)
 #if DLC_VECTOR_BYTES == 64
-      : low((Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b)),
-        high((Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b)){}
+[[gnu::always_inline]] inline Bytes interleaveLow(Bytes a, Bytes b) {
+  return (Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+}
+[[gnu::always_inline]] inline Bytes interleaveHigh(Bytes a, Bytes b) {
+  return (Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b);
+}
 #elif DLC_VECTOR_BYTES == 32
-      : low((Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b)),
-        high((Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b)){}
+[[gnu::always_inline]] inline Bytes interleaveLow(Bytes a, Bytes b) {
+  return (Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+}
+[[gnu::always_inline]] inline Bytes interleaveHigh(Bytes a, Bytes b) {
+  return (Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b);
+}
 #else
-      : low(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
-                                    21, 6, 22, 7, 23)),
-        high(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
-                                     13, 29, 14, 30, 15, 31)) {
-  }
+[[gnu::always_inline]] inline Bytes interleaveLow(Bytes a, Bytes b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
+                                 6, 22, 7, 23);
+}
+[[gnu::always_inline]] inline Bytes interleaveHigh(Bytes a, Bytes b) {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                 29, 14, 30, 15, 31);
+}
 #endif
-
-        Bytes low,
-        high;
-};
 
 /// Two taps a word, as halves of it.
 struct TapPairs {
@@ -52,12 +57,12 @@ struct TapPairs {
 
   [[gnu::always_inline]] static void arrange(const Bytes (&taps)[kTaps],
                                              Words (&words)[kBlockVectors]) {
-    const Interleaved pairs(taps[0], taps[1]);
-    const Interleaved low(pairs.low, Bytes{}), high(pairs.high, Bytes{});
-    words[0] = reinterpret_cast<Words>(low.low);
-    words[1] = reinterpret_cast<Words>(low.high);
-    words[2] = reinterpret_cast<Words>(high.low);
-    words[3] = reinterpret_cast<Words>(high.high);
+    const Bytes low = interleaveLow(taps[0], taps[1]),
+                high = interleaveHigh(taps[0], taps[1]);
+    words[0] = reinterpret_cast<Words>(interleaveLow(low, Bytes{}));
+    words[1] = reinterpret_cast<Words>(interleaveHigh(low, Bytes{}));
+    words[2] = reinterpret_cast<Words>(interleaveLow(high, Bytes{}));
+    words[3] = reinterpret_cast<Words>(interleaveHigh(high, Bytes{}));
   }
   /// Of weights, i8 that lack `zero` and 128 for `count` of the taps.
   static void arrangeWeights(Bytes (&taps)[kTaps], int64_t count,
@@ -88,9 +93,10 @@ struct TapQuads {
 
   [[gnu::always_inline]] static void arrange(const Bytes (&taps)[kTaps],
                                              Words (&words)[kBlockVectors]) {
-    const Interleaved a(taps[0], taps[1]), b(taps[2], taps[3]);
-    interleaveHalves(a.low, b.low, words[0], words[1]);
-    interleaveHalves(a.high, b.high, words[2], words[3]);
+    interleaveHalves(interleaveLow(taps[0], taps[1]),
+                     interleaveLow(taps[2], taps[3]), words[0], words[1]);
+    interleaveHalves(interleaveHigh(taps[0], taps[1]),
+                     interleaveHigh(taps[2], taps[3]), words[2], words[3]);
   }
   static void arrangeWeights(Bytes (&taps)[kTaps], int64_t, const uint32_t *,
                              Words (&words)[kBlockVectors]) {
@@ -132,32 +138,48 @@ static_assert(kMostByteTaps >= kWantedTapGroups);
 // Rows of windows
 //===----------------------------------------------------------------------===//
 
-/// Which columns of an image are made ready for the windows of some pixels of a
-/// row: all from the first to the last, or those of one window alone, where
-/// others lie between.
+/// How windows are words. Taps below each other are one, for each column of a
+/// window; of windows of one row, those beside each other.
+///
+/// Columns of an image are made ready for the windows of some pixels of a row:
+/// all from the first to the last, or those of one window alone, where others
+/// lie between.
 template <typename Taps> struct DepthwiseShape {
   explicit DepthwiseShape(const Windows &w)
-      : w(w), groups((w.kernelH + Taps::kTaps - 1) / Taps::kTaps),
-        window((w.kernelW - 1) * w.dilationW + 1),
+      : w(w), isFlat(w.kernelH == 1),
+        groups((w.kernelH + Taps::kTaps - 1) / Taps::kTaps),
+        columns(isFlat ? (w.kernelW + Taps::kTaps - 1) / Taps::kTaps
+                       : w.kernelW),
+        distance(isFlat ? w.dilationW * Taps::kTaps : w.dilationW),
+        window((columns - 1) * distance + 1),
         isSparse(window * groups > kMostByteTaps) {}
 
   int64_t mostPixels() const {
-    const int64_t columns = kWantedTapGroups / groups;
-    return isSparse || columns <= window ? 1
-                                         : (columns - window) / w.strideW + 1;
+    const int64_t wanted = kWantedTapGroups / groups;
+    return isSparse || wanted <= window ? 1 : (wanted - window) / w.strideW + 1;
   }
   int64_t columnsOf(int64_t pixels) const {
-    return isSparse ? w.kernelW : (pixels - 1) * w.strideW + window;
+    return isSparse ? columns : (pixels - 1) * w.strideW + window;
   }
   /// Between columns of the image that are made ready, and among these from
-  /// tap to tap and from window to window.
-  int64_t columnStep() const { return isSparse ? w.dilationW : 1; }
-  int64_t tapStep() const { return isSparse ? 1 : w.dilationW; }
+  /// word to word and from window to window.
+  int64_t columnStep() const { return isSparse ? distance : 1; }
+  int64_t wordStep() const { return isSparse ? 1 : distance; }
   int64_t pixelStep() const { return w.strideW; }
+  /// Tap t of word x, g of a window, and how many are behind it and in it.
+  int64_t tapOf(int64_t x, int64_t g, int64_t t) const {
+    return isFlat ? x * Taps::kTaps + t : (g * Taps::kTaps + t) * w.kernelW + x;
+  }
+  int64_t tapsFrom(int64_t x, int64_t g) const {
+    return isFlat ? w.kernelW - x * Taps::kTaps : w.kernelH - g * Taps::kTaps;
+  }
 
   const Windows &w;
-  const int64_t groups; ///< Words of a column, for each channel.
-  const int64_t window; ///< Columns from its first tap to its last.
+  const bool isFlat;      ///< Windows are of one row.
+  const int64_t groups;   ///< Words of a column, for each channel.
+  const int64_t columns;  ///< Of a window,
+  const int64_t distance; ///< and in the image from each to the next,
+  const int64_t window;   ///< and from the first to the last.
   const bool isSparse;
 };
 
@@ -168,7 +190,7 @@ template <typename Taps, typename Put>
 addWindows(const DepthwiseShape<Taps> &shape, int64_t pixels,
            const uint32_t *columns, const uint32_t *weights, const Put &put) {
   const int64_t columnWords = shape.groups * kBlockWords;
-  const int64_t tapStep = shape.tapStep() * columnWords;
+  const int64_t wordStep = shape.wordStep() * columnWords;
   const int64_t pixelStep = shape.pixelStep() * columnWords;
   const auto add =
       [](Words(&sums)[kBlockVectors], const uint32_t *taps,
@@ -183,13 +205,13 @@ addWindows(const DepthwiseShape<Taps> &shape, int64_t pixels,
   };
   // Weights of the usual windows stay in registers, where there are enough.
   constexpr int kHeld = 3;
-  if (kLanes == 16 && shape.groups == 1 && shape.w.kernelW == kHeld) {
+  if (kLanes == 16 && shape.groups == 1 && shape.columns == kHeld) {
     Words held[kHeld][kBlockVectors];
     DLC_UNROLL for (int x = 0; x < kHeld; ++x) weightsOf(x, held[x]);
     for (int64_t i = 0; i < pixels; ++i, columns += pixelStep) {
       Words sums[kBlockVectors] = {};
       DLC_UNROLL for (int x = 0; x < kHeld; ++x)
-          add(sums, columns + x * tapStep, held[x]);
+          add(sums, columns + x * wordStep, held[x]);
       put(i, sums);
     }
     return;
@@ -198,12 +220,12 @@ addWindows(const DepthwiseShape<Taps> &shape, int64_t pixels,
   const auto addPixels = [&]<int count>(int64_t first)
       __attribute__((always_inline)) {
     Words sums[count][kBlockVectors] = {};
-    for (int64_t x = 0; x < shape.w.kernelW; ++x)
+    for (int64_t x = 0; x < shape.columns; ++x)
       for (int64_t g = 0; g < shape.groups; ++g) {
         Words own[kBlockVectors];
         weightsOf(x * shape.groups + g, own);
         const uint32_t *taps =
-            columns + first * pixelStep + x * tapStep + g * kBlockWords;
+            columns + first * pixelStep + x * wordStep + g * kBlockWords;
         DLC_UNROLL for (int i = 0; i < count; ++i)
             add(sums[i], taps + i * pixelStep, own);
       }
@@ -313,15 +335,13 @@ template <typename Taps> void DepthwiseBlock<Taps>::takeWeights() {
   alignas(64) uint32_t zero[kBlock];
   turnBlock(terms.zero, zero);
   uint32_t *to = scratch.weights;
-  for (int64_t x = 0; x < plan.windows.kernelW; ++x)
+  for (int64_t x = 0; x < shape.columns; ++x)
     for (int64_t g = 0; g < shape.groups; ++g, to += kBlockWords) {
-      const int64_t first = g * Taps::kTaps;
-      const int64_t taps =
-          least<int64_t>(plan.windows.kernelH - first, Taps::kTaps);
+      const int64_t taps = least<int64_t>(shape.tapsFrom(x, g), Taps::kTaps);
       Bytes bytes[Taps::kTaps] = {};
       for (int64_t t = 0; t < taps; ++t)
         bytes[t] = *reinterpret_cast<const UnalignedBytes *>(
-            b + ((first + t) * plan.windows.kernelW + x) * width);
+            b + shape.tapOf(x, g, t) * width);
       Words words[kBlockVectors];
       Taps::arrangeWeights(bytes, taps, zero, words);
       DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
@@ -340,30 +360,41 @@ void DepthwiseBlock<Taps>::arrange(const uint8_t *image, int64_t y, int64_t x,
   const int64_t columns = shape.columnsOf(pixels);
   const int64_t top = y * w.strideH - w.padTop;
   const int64_t left = x * w.strideW - w.padLeft;
-  for (int64_t g = 0; g < shape.groups; ++g) {
+  const auto ofGroup = [&]<bool isFlat>(int64_t g) {
+    // Of each tap its row, null outside, and how far it is to the right.
     const uint8_t *rows[Taps::kTaps];
+    int64_t right[Taps::kTaps];
     for (int t = 0; t < Taps::kTaps; ++t) {
-      const int64_t tap = g * Taps::kTaps + t, inY = top + tap * w.dilationH;
-      const bool isThere = tap < w.kernelH && inY >= 0 && inY < w.inH;
+      const int64_t tapY = isFlat ? 0 : g * Taps::kTaps + t;
+      const int64_t inY = top + tapY * w.dilationH;
+      const bool isThere = tapY < w.kernelH && inY >= 0 && inY < w.inH;
       rows[t] =
           isThere ? image + inY * w.inW * plan.channels + column : nullptr;
+      right[t] = isFlat ? t * w.dilationW : 0;
     }
     uint32_t *to = scratch.columns + g * kBlockWords;
     for (int64_t c = 0; c < columns; ++c, to += shape.groups * kBlockWords) {
-      const int64_t inX = left + c * shape.columnStep();
-      const bool isThere = inX >= 0 && inX < w.inW;
+      const int64_t first = left + c * shape.columnStep();
       Bytes taps[Taps::kTaps];
-      DLC_UNROLL for (int t = 0; t < Taps::kTaps; ++t) taps[t] =
-          (rows[t] && isThere
-               ? loadBlock(rows[t] + inX * plan.channels, count, end)
-               : border) ^
-          flip;
+      DLC_UNROLL for (int t = 0; t < Taps::kTaps; ++t) {
+        const int64_t inX = isFlat ? first + right[t] : first;
+        const bool isThere = rows[t] && inX >= 0 && inX < w.inW;
+        taps[t] =
+            (isThere ? loadBlock(rows[t] + inX * plan.channels, count, end)
+                     : border) ^
+            flip;
+      }
       Words words[kBlockVectors];
       Taps::arrange(taps, words);
       DLC_UNROLL for (int v = 0; v < kBlockVectors; ++v)
           storeWords(to + v * kLanes, words[v]);
     }
-  }
+  };
+  for (int64_t g = 0; g < shape.groups; ++g)
+    if (shape.isFlat)
+      ofGroup.template operator()<true>(g);
+    else
+      ofGroup.template operator()<false>(g);
 }
 
 template <typename Writer>

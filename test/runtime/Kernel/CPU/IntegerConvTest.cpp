@@ -193,6 +193,23 @@ TEST(IntegerConvTest, OneDimension) {
   check({2, 17, 0, 50, 33, 1, 5, 1, 2, 1, 1, {0, 2, 0, 1}});
   check({1, 3, 0, 7, 5, 1, 3, 1, 1, 1, 2, {0, 4, 0, 4}, DLC_I8, DLC_U8, true});
   checkDepthwise({2, 80, 0, 30, 0, 1, 5, 1, 2, 1, 1, {0, 2, 0, 1}});
+  for (int64_t taps : {1, 2, 3, 4, 8, 9, 12, 31, 200})
+    for (int64_t dilation : {1, 3})
+      checkDepthwise({1,
+                      70,
+                      0,
+                      610,
+                      0,
+                      1,
+                      taps,
+                      1,
+                      2,
+                      1,
+                      dilation,
+                      {0, 3, 0, 2},
+                      DLC_I8,
+                      DLC_I8,
+                      taps % 2 == 0});
 }
 
 /// As many taps as there may be, also of an even number.
@@ -312,6 +329,8 @@ TEST(IntegerConvTest, FarWindows) {
   const int64_t most = int64_t{1} << 31;
   check({1, 3, 4, 4, 5, 2, 2, 1, 1, most, most, {most, most, 0, 0}});
   checkDepthwise({1, 3, 4, 4, 0, 2, 2, 1, 1, most, most, {most, most, 0, 0}});
+  checkDepthwise({1, 70, 0, 9, 0, 1, 2, 1, 1, 1, most, {0, most, 0, 0}});
+  checkDepthwise({1, 70, 3, 900, 0, 2, 3, 1, 2, 1, 300, {0, 300, 0, 300}});
 }
 
 TEST(IntegerConvTest, RefusesOtherRequantization) {
