@@ -256,19 +256,37 @@ static bool isFusible(const Node &node) {
          kind == FusionKind::Reduction || kind == FusionKind::Row;
 }
 
+/// Whether what reads `value`, or is made of it and constants, is computed in a
+/// generated kernel with other values.
+static bool isReadWithOthers(Value value) {
+  auto isConstant = [](Value operand) {
+    return operand.getDefiningOp<graph::ConstantOp>() != nullptr;
+  };
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!isFusible({user}))
+      return false;
+    const bool isAlone =
+        graph::getFusionKind(user) == graph::FusionKind::Elementwise &&
+        llvm::count_if(user->getOperands(), std::not_fn(isConstant)) == 1;
+    return !isAlone || isReadWithOthers(user->getResult(0));
+  });
+}
+
 /// Whether `op` widens a value that is in memory anyway, as a library reads it
-/// or the function returns it: who reads the result had better widen it itself.
+/// or the function returns it, for a kernel that had better do so itself.
 static bool isKeptNarrow(Operation *op) {
   auto cast = dyn_cast<graph::CastOp>(op);
   if (!cast)
     return false;
   auto widthOf = [](Value value) {
-    return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+    Type type = getElementTypeOrSelf(value.getType());
+    return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
   };
   const Value narrow = cast.getX();
   return widthOf(narrow) < widthOf(cast) &&
          llvm::any_of(narrow.getUsers(),
-                      [](Operation *user) { return !isFusible({user}); });
+                      [](Operation *user) { return !isFusible({user}); }) &&
+         isReadWithOthers(cast);
 }
 
 /// For each node the first that may share its group: for repetitions the first
