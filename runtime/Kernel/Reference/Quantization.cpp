@@ -182,6 +182,22 @@ static std::vector<double> loadAll(const TensorView &view) {
   return values;
 }
 
+/// y[i] = function(i, x[i]), some elements after the other: types are looked at
+/// once for them.
+template <typename Function>
+static void mapInRuns(const TensorView &x, TensorView &y,
+                      const Function &function) {
+  constexpr int64_t most = 256;
+  double values[most];
+  for (int64_t begin = 0; begin < x.size(); begin += most) {
+    const int64_t count = std::min(most, x.size() - begin);
+    loadRun(x, begin, 1, count, values);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = function(begin + i, values[i]);
+    storeRun(y, begin, count, values);
+  }
+}
+
 static Status computeQuantize(ComputeContext &context) {
   const TensorView &x = context.input(0);
   TensorView &y = context.output(0);
@@ -195,17 +211,14 @@ static Status computeQuantize(ComputeContext &context) {
   std::vector<double> scales = loadAll(context.input(1)),
                       zeroPoints = loadAll(context.input(2));
   Range range = rangeOf(y.type);
-  for (int64_t i = 0; i < x.size(); ++i) {
-    double value;
-    loadRun(x, i, 1, 1, &value);
+  mapInRuns(x, y, [&](int64_t i, double value) {
     int64_t at = granularity.scaleOf(i);
     double quotient =
         roundTo(type, roundTo(type, value) / roundTo(type, scales[at]));
     // NaN becomes the zero point.
     double rounded = std::isnan(quotient) ? 0 : std::nearbyint(quotient);
-    value = std::clamp(rounded + zeroPoints[at], range.least, range.greatest);
-    storeRun(y, i, 1, &value);
-  }
+    return std::clamp(rounded + zeroPoints[at], range.least, range.greatest);
+  });
   return Status::ok();
 }
 
@@ -236,13 +249,10 @@ static Status computeDequantize(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
   std::vector<double> scales = loadAll(scale),
                       zeroPoints = loadAll(context.input(2));
-  for (int64_t i = 0; i < x.size(); ++i) {
-    double value;
-    loadRun(x, i, 1, 1, &value);
+  mapInRuns(x, y, [&](int64_t i, double value) {
     int64_t at = granularity.scaleOf(i);
-    value = (value - zeroPoints[at]) * scales[at]; // the difference is exact
-    storeRun(y, i, 1, &value);
-  }
+    return (value - zeroPoints[at]) * scales[at]; // the difference is exact
+  });
   return Status::ok();
 }
 

@@ -46,8 +46,7 @@ TEST(RoundedQuotientTest, IsThatOfADivisionNextToHalves) {
 }
 
 TEST(RoundedQuotientTest, IsThatOfADivisionForAllDigits) {
-  for (float y : {0.0350897536f, 0.0363227241f, 3.0f, 1.9999999f, 0.25f, 255.0f,
-                  1.0000001f}) {
+  for (float y : {0.0350897536f, 3.0f, 1.9999999f}) {
     std::optional<RoundedQuotient> quotient = RoundedQuotient::of(y);
     ASSERT_TRUE(quotient) << y;
     std::mt19937 random(11);
