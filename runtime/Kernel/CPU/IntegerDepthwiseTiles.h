@@ -104,15 +104,19 @@ struct TapQuads {
   }
   [[gnu::always_inline]] static Words add(Words sum, Words taps,
                                           Words weights) {
-    return (Words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)taps,
-                                      (__m512i)weights);
+    return addFourProducts(sum, taps, weights);
   }
 
 private:
   [[gnu::always_inline]] static void interleaveHalves(Bytes a, Bytes b,
                                                       Words &low, Words &high) {
+#if DLC_VECTOR_BYTES == 64
     low = (Words)_mm512_unpacklo_epi16((__m512i)a, (__m512i)b);
     high = (Words)_mm512_unpackhi_epi16((__m512i)a, (__m512i)b);
+#else
+    low = (Words)_mm256_unpacklo_epi16((__m256i)a, (__m256i)b);
+    high = (Words)_mm256_unpackhi_epi16((__m256i)a, (__m256i)b);
+#endif
   }
 };
 

@@ -62,11 +62,22 @@ typedef int16_t SignedHalves __attribute__((vector_size(DLC_VECTOR_BYTES)));
 #endif
 }
 
-#if DLC_VECTOR_BYTES == 64 && defined(__AVX512VNNI__)
+#if (DLC_VECTOR_BYTES == 64 && defined(__AVX512VNNI__)) ||                     \
+    (DLC_VECTOR_BYTES == 32 && defined(__AVXVNNI__))
 #define DLC_MULTIPLIES_BYTES
 
-/// With 32 registers.
-constexpr int kByteRows = 6, kByteVectors = 4;
+/// What fits into registers, 32 with 64 bytes and else 16.
+constexpr int kByteRows = 6, kByteVectors = kLanes == 16 ? 4 : 2;
+
+/// To each sum those of the products of four u8 and four i8.
+[[gnu::always_inline]] inline Words addFourProducts(Words sum, Words a,
+                                                    Words b) {
+#if DLC_VECTOR_BYTES == 64
+  return (Words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#else
+  return (Words)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b);
+#endif
+}
 
 /// Four terms of a vector of columns, and of a row.
 struct ByteColumns {
@@ -79,8 +90,7 @@ struct ByteRow {
 };
 [[gnu::always_inline]] inline Words addProducts(Words sum, const ByteRow &a,
                                                 const ByteColumns &b) {
-  return (Words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a.bytes,
-                                    (__m512i)b.bytes);
+  return addFourProducts(sum, a.bytes, b.bytes);
 }
 
 #else

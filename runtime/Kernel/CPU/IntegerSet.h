@@ -88,6 +88,7 @@ extern const IntegerKernels baselineIntegers;
 extern const IntegerKernels modelIntegers;
 #ifdef DLC_KERNELS_X86
 extern const IntegerKernels avx2Integers;
+extern const IntegerKernels avxVnniIntegers;
 extern const IntegerKernels avx512Integers;
 extern const IntegerKernels vnniIntegers;
 extern const IntegerKernels amxIntegers;

@@ -15,6 +15,8 @@ std::string_view cpu::nameOf(Isa isa) {
     return "baseline";
   case Isa::AVX2:
     return "avx2";
+  case Isa::AVXVNNI:
+    return "avx-vnni";
   case Isa::AVX512:
     return "avx512";
   case Isa::AVX512VNNI:
@@ -33,6 +35,10 @@ std::string_view cpu::nameOf(Isa isa) {
 /// The compiler's builtin also asks the operating system (XGETBV).
 static bool hasAvx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static bool hasAvxVnni() {
+  return hasAvx2() && __builtin_cpu_supports("avxvnni");
 }
 
 static bool hasAvx512() {
@@ -82,6 +88,8 @@ bool cpu::canRun(Isa isa) {
 #ifdef DLC_KERNELS_X86
   case Isa::AVX2:
     return hasAvx2();
+  case Isa::AVXVNNI:
+    return hasAvxVnni();
   case Isa::AVX512:
     return hasAvx512();
   case Isa::AVX512VNNI:
@@ -99,6 +107,8 @@ bool cpu::canRun(Isa isa) {
 /// The set whose vectors `isa` has.
 static Isa vectorsOf(Isa isa) {
   switch (isa) {
+  case Isa::AVXVNNI:
+    return Isa::AVX2;
   case Isa::AVX512VNNI:
   case Isa::AVX512BF16:
   case Isa::AMX:
@@ -122,7 +132,8 @@ template <typename Kernels, size_t count>
 static Status chooseKernels(Isa isa, const Kernels *const (&tables)[count],
                             const Kernels *&kernels) {
   DLC_RETURN_IF_ERROR(checkRuns(isa));
-  kernels = tables[static_cast<size_t>(vectorsOf(isa))];
+  const Isa vectors = vectorsOf(isa);
+  kernels = tables[vectors == Isa::AVX512 ? 2 : vectors == Isa::AVX2 ? 1 : 0];
   return Status::ok();
 }
 
@@ -213,6 +224,8 @@ Status cpu::findKernels(Isa isa, const IntegerKernels *&kernels) {
   if (vectorsOf(isa) == Isa::AVX512 && isa != Isa::AVX512 &&
       canRun(Isa::AVX512VNNI))
     kernels = &vnniIntegers;
+  if (isa == Isa::AVXVNNI)
+    kernels = &avxVnniIntegers;
 #endif
   return Status::ok();
 }
@@ -230,8 +243,8 @@ Status cpu::findKernels(Isa isa, const SplitKernels *&kernels) {
 
 static Isa detectBest() {
 #ifdef DLC_KERNELS_X86
-  for (Isa isa :
-       {Isa::AMX, Isa::AVX512BF16, Isa::AVX512VNNI, Isa::AVX512, Isa::AVX2})
+  for (Isa isa : {Isa::AMX, Isa::AVX512BF16, Isa::AVX512VNNI, Isa::AVX512,
+                  Isa::AVXVNNI, Isa::AVX2})
     if (canRun(isa) && (isa != Isa::AVX512BF16 || isBf16Fast()))
       return isa;
 #endif

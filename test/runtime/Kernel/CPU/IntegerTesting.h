@@ -197,8 +197,8 @@ inline void IntegerCall::run(Isa isa) {
 }
 
 inline void IntegerCall::check() {
-  for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512, Isa::AVX512VNNI,
-                  Isa::AMX, Isa::AMXModel})
+  for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVXVNNI, Isa::AVX512,
+                  Isa::AVX512VNNI, Isa::AMX, Isa::AMXModel})
     if (canRun(isa)) {
       SCOPED_TRACE(std::string(nameOf(isa)));
       run(isa);

@@ -216,6 +216,7 @@ namespace dlc::rt::cpu {
 enum class Isa {
   Baseline,   ///< 128-bit vectors; SSE2 on x86-64.
   AVX2,       ///< AVX2 and FMA.
+  AVXVNNI,    ///< AVX2 and sums of products of four bytes.
   AVX512,     ///< AVX-512 F, BW, DQ and VL.
   AVX512VNNI, ///< AVX512 and sums of products of four bytes.
   AVX512BF16, ///< AVX512 and sums of products of pairs of bfloat16; of bytes,
@@ -224,8 +225,8 @@ enum class Isa {
   AMXModel,   ///< Baseline with such tiles in software: slow, for tests.
 };
 
-/// "baseline", "avx2", "avx512", "avx512-vnni", "avx512-bf16", "amx" or
-/// "amx-model".
+/// "baseline", "avx2", "avx-vnni", "avx512", "avx512-vnni", "avx512-bf16",
+/// "amx" or "amx-model".
 std::string_view nameOf(Isa isa);
 
 /// Whether this build has the set and this machine can run it.
