@@ -82,10 +82,19 @@ static bool isSeen(Value value, const DenseSet<Operation *> &inside) {
                       [&](Operation *user) { return !inside.contains(user); });
 }
 
+/// Whether floats that `op` reads are computed with; of others, as a movement,
+/// they may say where elements go.
+static bool computes(Operation *op) {
+  using graph::FusionKind;
+  const FusionKind kind = graph::getFusionKind(op);
+  return kind == FusionKind::Elementwise || kind == FusionKind::Reduction ||
+         kind == FusionKind::Row || kind == FusionKind::Anchor;
+}
+
 /// Equal for groups that convertKernel() sees no difference between: the same
-/// operations on one another's results, the same constants but for single
-/// numbers, and the same results with users outside, wherever and how often
-/// they are computed.
+/// operations on one another's results, the same constants but for floats that
+/// are computed with, and the same results with users outside, wherever and how
+/// often they are computed.
 static std::string fingerprint(ArrayRef<Operation *> group) {
   std::string text;
   DenseMap<Value, unsigned> numbers;
@@ -116,8 +125,9 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
       auto constant = operand.getDefiningOp<graph::ConstantOp>();
       if (!constant)
         continue;
-      // Nothing depends on what floats are: layers differ in them.
-      if (!getElementTypeOrSelf(operand.getType()).isF32())
+      text += 'c';
+      // Nothing depends on what is computed with: layers differ in that.
+      if (!getElementTypeOrSelf(operand.getType()).isF32() || !computes(op))
         add(Attribute(constant.getValue()).getAsOpaquePointer());
     }
     text += '>';

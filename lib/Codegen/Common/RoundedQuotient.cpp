@@ -78,8 +78,10 @@ std::optional<RoundedQuotient> RoundedQuotient::of(float divisor) {
     for (int r = -mostRest; r <= mostRest; r += 2) {
       const uint64_t step = uint64_t{1} << s;
       const auto first = static_cast<uint32_t>(-r) * inverseOf(digits);
-      uint64_t m = (uint64_t{1} << kDigits) + first % step;
-      for (; m < uint64_t{1} << (kDigits + 1); m += step) {
+      for (uint64_t m = first % step; m < uint64_t{1} << (kDigits + 1);
+           m += step) {
+        if (m < uint64_t{1} << kDigits)
+          continue;
         const uint64_t x = (m * digits + r) >> s;
         if (std::bit_width(x) == kDigits &&
             !isRounded(quotient, static_cast<float>(x), y,

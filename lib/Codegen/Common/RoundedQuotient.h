@@ -25,8 +25,8 @@ namespace dlc::codegen {
 struct RoundedQuotient {
   float high, low;
 
-  /// Nullopt where that is not so of the divisor, which all x that could tell
-  /// say, or where it is not between 2^-60 and 2^60.
+  /// Nullopt where that is not so of the divisor, which is asked of all x that
+  /// could differ, or where it is not between 2^-60 and 2^60.
   static std::optional<RoundedQuotient> of(float divisor);
 };
 

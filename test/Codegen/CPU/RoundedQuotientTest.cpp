@@ -59,6 +59,34 @@ TEST(RoundedQuotientTest, IsThatOfADivisionForAllDigits) {
   }
 }
 
+// All floats next to halves below 2^22, whose quotients alone can differ.
+TEST(RoundedQuotientTest, IsThatOfADivisionNextToAllHalves) {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<float> digits(1, 2);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (int i = 0; i < 4;) {
+    const float y = digits(random);
+    std::optional<RoundedQuotient> quotient = RoundedQuotient::of(y);
+    if (!quotient)
+      continue;
+    ++i;
+    for (int k = 0; k < 1 << 22; ++k) {
+      float x = std::nextafterf(static_cast<float>((k + 0.5) * y), -infinity);
+      for (int step = 0; step < 3; ++step) {
+        ASSERT_NO_FATAL_FAILURE(expectRounded(*quotient, x, y));
+        x = std::nextafterf(x, infinity);
+      }
+    }
+  }
+}
+
+/// 1.61407435 / 0.0150146456 is 107.499992, and 107.5 as two products.
+TEST(RoundedQuotientTest, RefusesWhatDiffersForOneNumber) {
+  for (float y :
+       {0x1.ebfffap-7f, 0x1.ebfffap-5f, 0x1.cdfffap-4f, 0x1.a5cf0ep+0f})
+    EXPECT_FALSE(RoundedQuotient::of(y)) << y;
+}
+
 TEST(RoundedQuotientTest, KeepsWhatIsNotFinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (float y : {0.03f, -0.03f, 7.0f, 0.5f, -2.0f}) {
