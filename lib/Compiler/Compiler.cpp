@@ -937,8 +937,6 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
     text += " " + group + "@" + device;
   if (options.precision != pipeline::Precision::FP32)
     text += " precision=" + pipeline::nameOf(options.precision).str();
-  if (options.tuning.seconds > 0)
-    text += " tuned";
   return {modelName, text, gpuCode};
 }
 

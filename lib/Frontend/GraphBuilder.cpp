@@ -97,8 +97,13 @@ SmallVector<Value> GraphBuilder::fold(Operation *op) {
     return tensor && tensor.hasStaticShape() &&
            tensor.getNumElements() <= kFoldElements;
   };
+  // Weights that were quantised stay so for products of integers.
+  auto isWeights = [](Operation *op) {
+    return op->getName().stripDialect() == "dequantize_linear" &&
+           rankOf(op->getResult(0)) > 1;
+  };
   SmallVector<ElementsAttr> values;
-  if (op->getNumOperands() != 0 &&
+  if (op->getNumOperands() != 0 && !isWeights(op) &&
       llvm::all_of(op->getOperands(), isFoldable) &&
       llvm::all_of(op->getResultTypes(), isSmall))
     values = evaluate(op);

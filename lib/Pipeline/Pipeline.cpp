@@ -239,6 +239,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       graph::SpecializeShapesPassOptions shapes;
       shapes.usual = options.hasUsualSizes;
       shapes.byRows = !options.batches || !options.batches->empty();
+      if (options.batches)
+        shapes.batches.assign(options.batches->begin(), options.batches->end());
       shapes.extents.assign(options.extents.begin(), options.extents.end());
       manager.addPass(graph::createSpecializeShapesPass(shapes));
       addGraphPhase(manager, isOfHost);

@@ -113,6 +113,7 @@ private:
   void pad(std::vector<Part> &parts);
   void declare(ArrayRef<Part> parts);
   std::pair<Extent *, Extent *> findBatchAndLength();
+  bool giveBatchSizes();
   bool addUsualParts(Extent &extent, ArrayRef<int64_t> usual,
                      std::vector<Part> &parts);
   bool isWholeByRows(func::FuncOp function);
@@ -841,13 +842,45 @@ void SpecializeShapes::specializeUsual() {
       isQuantizedDynamically(main)) {
     batch->sizes = {1};
     isMade = addUsualParts(*length, kUsualSizes, parts);
+    if (isMade && batches.size() > 1) {
+      for (Part &part : parts)
+        part.function.erase();
+      parts.clear();
+      batch->sizes.assign(batches.begin(), batches.end());
+      combinations = std::ssize(length->sizes) * std::ssize(batch->sizes);
+      if (combinations > DLC_ARTIFACT_PARTS || failed(addParts(parts)))
+        return signalPassFailure();
+      pad(parts);
+    }
   }
   if (!length && batch && byRows && !isWholeByRows(main))
-    isMade = addUsualParts(*batch, kUsualBatches, parts);
+    isMade = addUsualParts(*batch,
+                           batches.empty() ? ArrayRef(kUsualBatches)
+                                           : ArrayRef<int64_t>(batches),
+                           parts);
   if (!isMade)
     return;
   parts.push_back(addOpenPart());
   declare(parts);
+}
+
+/// Of a batch that is left open alone, and whose examples meet in what is
+/// quantised, the sizes that it has without being asked for them: others are
+/// computed as they come. False where there is none.
+bool SpecializeShapes::giveBatchSizes() {
+  auto isOpen = [](const auto &each) { return each.second.sizes.empty(); };
+  if (!byRows || llvm::count_if(open, isOpen) != 1 ||
+      !isQuantizedDynamically(main))
+    return false;
+  Extent &extent = llvm::find_if(open, isOpen)->second;
+  if (!llvm::all_of(extent.places,
+                    [](auto place) { return place.second == 0; }))
+    return false;
+  if (batches.empty())
+    extent.sizes = {1};
+  else
+    extent.sizes.assign(batches.begin(), batches.end());
+  return true;
 }
 
 void SpecializeShapes::runOnOperation() {
@@ -865,9 +898,10 @@ void SpecializeShapes::runOnOperation() {
   for (const std::string &text : extents)
     if (failed(readSizes(text)))
       return signalPassFailure();
+  const bool takesOther = giveBatchSizes();
   if (failed(checkCombinations()))
     return signalPassFailure();
-  if (combinations == 1) {
+  if (combinations == 1 && !takesOther) {
     std::string suffix;
     fix(main, 0, suffix);
     if (failed(infer(main)) || isOutside(main))
@@ -878,5 +912,7 @@ void SpecializeShapes::runOnOperation() {
   if (failed(addParts(parts)))
     return signalPassFailure();
   pad(parts);
+  if (takesOther)
+    parts.push_back(addOpenPart());
   declare(parts);
 }

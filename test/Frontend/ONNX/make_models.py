@@ -64,6 +64,20 @@ text(
     domains=["com.microsoft"],
 )
 text(
+    "microsoft-pool",
+    """agraph (uint8[1, 2, 4, 4] x) => (uint8[1, 2, 2, 2] y)
+    <float s = {0.5}, uint8 z = {3}, int8[2, 1, 1, 1] w = {1, 2}, int8 zw = {0}>
+    {
+      p = com.microsoft.QLinearAveragePool<kernel_shape = [2, 2], strides = [2, 2]>(x, s, z, s, z)
+      f = DequantizeLinear(p, s, z)
+      v = DequantizeLinear(w, s, zw)
+      c = Conv<group = 2>(f, v)
+      y = QuantizeLinear(c, s, z)
+    }""",
+    opset=17,
+    domains=["com.microsoft"],
+)
+text(
     "microsoft-missing",
     """agraph (uint8[2, 3] x) => (uint8[2, 3] y)
     <float s = {0.5}, uint8 z = {3}>

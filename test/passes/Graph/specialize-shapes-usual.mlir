@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: dlc-opt %s --split-input-file --graph-specialize-shapes=usual | FileCheck %s
+// RUN: dlc-opt %s --split-input-file --graph-specialize-shapes='usual batches=1,4' | FileCheck %s --check-prefix=BATCHES
 
 // One length beside the batch has the usual sizes, as far as the model has them,
 // and a function for any other.
@@ -59,6 +60,7 @@ func.func @main(%x: tensor<2x?xf32> {graph.dims = ["", "length"]}) -> tensor<2x1
 // CHECK-LABEL: func.func private @main(tensor<?x?xf32> {graph.dims = ["batch", "length"], graph.padded = array<i64: -1, 0>})
 // CHECK-SAME: graph.by_shape = [@main_1x8, @main_1x16,
 // CHECK-SAME: @main_1x512, @main_any]
+// BATCHES: graph.by_shape = [@main_1x8, {{.*}}, @main_1x512, @main_4x8, {{.*}}, @main_4x512, @main_any]
 // CHECK: func.func @main_1x8(%{{.*}}: tensor<1x8xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"})
 // CHECK: graph.reduce_max %{{.*}}, %{{.*}} : (tensor<1x8xf32>, tensor<2xi64>) -> tensor<f32>
 // CHECK: func.func @main_any(%{{.*}}: tensor<?x?xf32> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?xui8>
@@ -86,6 +88,7 @@ func.func @main(%x: tensor<?x?xf32> {graph.dims = ["steps", "batch"]}) -> tensor
 
 // CHECK-LABEL: func.func private @main(tensor<?x4xf32> {graph.dims = ["batch", ""], graph.padded = array<i64: 0, -1>})
 // CHECK-SAME: graph.by_shape = [@main_1, @main_2, @main_4, @main_8, @main_16, @main_32, @main_64, @main_any]
+// BATCHES: graph.by_shape = [@main_1, @main_4, @main_any]
 func.func @main(%x: tensor<?x4xf32> {graph.dims = ["batch", ""]}) -> tensor<?x4xf32> {
   %axes = graph.constant dense<[0, 1]> : tensor<2xi64>
   %most = graph.reduce_max %x, %axes : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<1x1xf32>

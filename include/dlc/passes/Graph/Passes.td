@@ -606,8 +606,9 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     open beside a batch, and can be padded, it has the lengths
     that are usual, 8 to 512, and a function @main_any, the last one, takes what
     fits none of them. The batch has to be one that can be computed by rows, or,
-    where values are quantised by what all examples are, is one example. Alone, one
-    that cannot be computed by rows is of 1 to 64 examples, by twos. An error says which extents there are, where a name is of none; that
+    where values are quantised by what all examples are, has the sizes `batches`, else
+    is one example, which it also does beside `extents`. Alone, one
+    that cannot be computed by rows has those sizes, else 1 to 64, by twos. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination, and for each size
     between them, and a walk over the forms of elements for each combination.
@@ -631,6 +632,9 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
                "Extents with their sizes, like length=16|32">,
     Option<"usual", "usual", "bool", /*default=*/"false",
            "Without extents, the usual lengths of what is open">,
+    ListOption<"batches", "batches", "int64_t",
+               "Sizes of a batch whose examples meet; without any 1, or alone 1 "
+               "to 64 by twos">,
     Option<"byRows", "by-rows", "bool", /*default=*/"true",
            "Usual sizes of models with an open batch, too, which "
            "graph-specialize-batch computes by rows where examples do not meet">];

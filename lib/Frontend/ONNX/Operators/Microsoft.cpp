@@ -5,6 +5,7 @@
 // optimiser makes of transformers.
 
 #include "Quantization.h"
+#include "Window.h"
 
 using namespace dlc::onnx;
 using mlir::Value;
@@ -70,6 +71,14 @@ static void importSoftmax(NodeContext &n) {
     return n.unsupported("QLinearSoftmax of several dimensions");
   Value y = n.b.op("softmax", {dequantized(n, 0)}, {{"axis", axis}});
   n.set(0, quantized(n, y, 3));
+}
+
+static void importAveragePool(NodeContext &n) {
+  if (!hasAll(n, {3}))
+    return;
+  if (n.getBool("channels_last", false))
+    return n.unsupported("QLinearAveragePool of channels that are last");
+  n.set(0, quantized(n, averagePool(n, dequantized(n, 0)), 3));
 }
 
 static void importGlobalAveragePool(NodeContext &n) {
@@ -209,6 +218,7 @@ static constexpr Operator rows[] = {
     {"MatMulIntegerToFloat", 1, 4, 7, 1, importMatMulIntegerToFloat},
     {"QGemm", 1, 6, 9, 1, importQGemm},
     {"QLinearAdd", 1, 2, 8, 1, importBinary<"add">},
+    {"QLinearAveragePool", 1, 2, 5, 1, importAveragePool},
     {"QLinearConcat", 1, 2, kAny, 1, importConcat},
     {"QLinearGlobalAveragePool", 1, 2, 5, 1, importGlobalAveragePool},
     {"QLinearLeakyRelu", 1, 2, 5, 1, importLeakyRelu},

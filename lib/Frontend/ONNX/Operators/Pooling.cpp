@@ -35,12 +35,16 @@ static void importMaxPool(NodeContext &n) {
   n.setAll(n.b.ops("max_pool_with_indices", {n.in(0)}, attributes));
 }
 
-static void importAveragePool(NodeContext &n) {
+Value dlc::onnx::averagePool(NodeContext &n, Value x) {
   Window window;
   llvm::SmallVector<NamedValue> attributes = poolAttributes(n, window);
   attributes.push_back(
       {"count_include_pad", n.getBool("count_include_pad", false)});
-  n.set(0, n.b.op("avg_pool", {n.in(0)}, attributes));
+  return n.b.op("avg_pool", {x}, attributes);
+}
+
+static void importAveragePool(NodeContext &n) {
+  n.set(0, averagePool(n, n.in(0)));
 }
 
 /// `p` was a float in version 1.

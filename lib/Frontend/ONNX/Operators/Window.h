@@ -31,6 +31,10 @@ bool areExtents(llvm::ArrayRef<int64_t> values);
 /// The padding that makes the result ceil(extent / stride) long.
 void padSame(Window &window, llvm::ArrayRef<int64_t> extents);
 
+/// The means of the windows of `x`, of the shape of input 0, that the node has
+/// the attributes of.
+mlir::Value averagePool(NodeContext &n, mlir::Value x);
+
 } // namespace dlc::onnx
 
 #endif // DLC_LIB_FRONTEND_ONNX_OPERATORS_WINDOW_H
