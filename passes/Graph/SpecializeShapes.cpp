@@ -847,8 +847,7 @@ void SpecializeShapes::specializeUsual() {
         part.function.erase();
       parts.clear();
       batch->sizes.assign(batches.begin(), batches.end());
-      combinations = std::ssize(length->sizes) * std::ssize(batch->sizes);
-      if (combinations > DLC_ARTIFACT_PARTS || failed(addParts(parts)))
+      if (failed(checkCombinations()) || failed(addParts(parts)))
         return signalPassFailure();
       pad(parts);
     }
@@ -898,16 +897,21 @@ void SpecializeShapes::runOnOperation() {
   for (const std::string &text : extents)
     if (failed(readSizes(text)))
       return signalPassFailure();
-  const bool takesOther = giveBatchSizes();
   if (failed(checkCombinations()))
     return signalPassFailure();
-  if (combinations == 1 && !takesOther) {
+  if (combinations == 1) {
     std::string suffix;
     fix(main, 0, suffix);
     if (failed(infer(main)) || isOutside(main))
-      signalPassFailure();
+      return signalPassFailure();
+    findExtents();
+    if (isQuantizedDynamically(main) && !findBatchAndLength().second)
+      specializeUsual();
     return;
   }
+  const bool takesOther = giveBatchSizes();
+  if (takesOther && failed(checkCombinations()))
+    return signalPassFailure();
   std::vector<Part> parts;
   if (failed(addParts(parts)))
     return signalPassFailure();
