@@ -78,6 +78,17 @@ text(
     domains=["com.microsoft"],
 )
 text(
+    "microsoft-lstm",
+    """agraph (float[3, 1, 2] x) => (float[3, 1, 1, 1] y)
+    <int8[1, 2, 4] w = {1, 2, 3, 4, 5, 6, 7, 8}, int8[1, 1, 4] r = {1, 2, 3, 4},
+     float[1] sw = {0.5}, float[1, 4] sr = {1, 2, 3, 4}, int8[1] zw = {1}>
+    {
+      y = com.microsoft.DynamicQuantizeLSTM<hidden_size = 1>(x, w, r, , , , , , sw, zw, sr)
+    }""",
+    opset=17,
+    domains=["com.microsoft"],
+)
+text(
     "microsoft-missing",
     """agraph (uint8[2, 3] x) => (uint8[2, 3] y)
     <float s = {0.5}, uint8 z = {3}>

@@ -602,13 +602,13 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     size of it, which each has as one more argument, and in front of operations in
     which elements along it meet there is a `graph.select` of what counts nothing
     there. A remark says of which extents, and which operation keeps others from it;
-    those of one size are what they are. With `usual` and no extents, where one is
-    open beside a batch, and can be padded, it has the lengths
-    that are usual, 8 to 512, and a function @main_any, the last one, takes what
-    fits none of them. The batch has to be one that can be computed by rows, or,
-    where values are quantised by what all examples are, has the sizes `batches`, else
-    is one example, which it also does beside `extents`. Alone, one
-    that cannot be computed by rows has those sizes, else 1 to 64, by twos. An error says which extents there are, where a name is of none; that
+    those of one size are what they are. With `usual` and no extents, one that is
+    open beside a batch, and can be padded, has the lengths that are usual, 8 to
+    512; a function @main_any, the last one, takes what fits none of them. The batch
+    stays open if it can be computed by rows. If its examples meet in what is
+    quantised, it has the sizes `batches`, or is one example; so it is beside
+    `extents`. Alone, one whose examples meet has those sizes, or 1 to 64 by twos.
+    An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination, and for each size
     between them, and a walk over the forms of elements for each combination.

@@ -211,6 +211,7 @@ static void importSkipLayerNormalization(NodeContext &n) {
 static constexpr Operator rows[] = {
     {"BiasGelu", 1, 2, 2, 1, importBiasGelu},
     {"DequantizeLinear", 1, 2, 3, 1, importDequantizeLinear},
+    {"DynamicQuantizeLSTM", 1, 3, 12, 3, importDynamicQuantizeLSTM},
     {"DynamicQuantizeMatMul", 1, 3, 5, 1, importDynamicQuantizeMatMul},
     {"FastGelu", 1, 1, 2, 1, importFastGelu},
     {"FusedMatMul", 1, 2, 2, 1, importFusedMatMul},

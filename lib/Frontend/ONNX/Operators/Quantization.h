@@ -36,6 +36,10 @@ Quantized quantizeDynamically(NodeContext &n, mlir::Value x);
 void importQuantizeLinear(NodeContext &n);
 void importDequantizeLinear(NodeContext &n);
 
+/// com.microsoft's LSTM of quantised weights, as one of floats: what it
+/// quantises while it runs stays exact.
+void importDynamicQuantizeLSTM(NodeContext &n);
+
 } // namespace dlc::onnx
 
 #endif // DLC_LIB_FRONTEND_ONNX_OPERATORS_QUANTIZATION_H
