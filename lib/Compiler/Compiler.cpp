@@ -514,10 +514,12 @@ LaunchCounts Compilation::launches() const {
   };
   // A few numbers, of shapes or of positions, take no time anywhere.
   auto isSmall = [](Type type) {
-    constexpr int64_t kFewElements = 4096;
+    constexpr int64_t kFewElements = 1 << 12, kFewPositions = 1 << 16;
     auto tensor = dyn_cast<TensorType>(type);
     return tensor && tensor.hasStaticShape() &&
-           tensor.getNumElements() < kFewElements;
+           tensor.getNumElements() < (tensor.getElementType().isInteger(64)
+                                          ? kFewPositions
+                                          : kFewElements);
   };
   plan::ProgramOp any = findProgramForAny(*state->module);
   state->module->walk([&](plan::LaunchOp launch) {

@@ -97,9 +97,12 @@ SmallVector<Value> GraphBuilder::fold(Operation *op) {
     return tensor && tensor.hasStaticShape() &&
            tensor.getNumElements() <= kFoldElements;
   };
-  // Weights that were quantised stay so for products of integers.
+  // Matrices of bytes that a scale makes floats are weights, which products of
+  // integers need as they were.
   auto isWeights = [](Operation *op) {
-    return op->getName().stripDialect() == "dequantize_linear" &&
+    return op->getNumOperands() > 1 &&
+           elementOf(op->getOperand(0)).isInteger(8) &&
+           isa<FloatType>(elementOf(op->getResult(0))) &&
            rankOf(op->getResult(0)) > 1;
   };
   SmallVector<ElementsAttr> values;

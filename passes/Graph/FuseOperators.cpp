@@ -266,37 +266,43 @@ static bool isFusible(const Node &node) {
          kind == FusionKind::Reduction || kind == FusionKind::Row;
 }
 
+/// The only operand of an elementwise `op` that is not constant; null for
+/// others.
+static Value onlyOperand(Operation *op) {
+  Value only;
+  if (graph::getFusionKind(op) != graph::FusionKind::Elementwise)
+    return only;
+  for (Value operand : op->getOperands()) {
+    if (operand.getDefiningOp<graph::ConstantOp>())
+      continue;
+    if (only)
+      return {};
+    only = operand;
+  }
+  return only;
+}
+
 /// Whether what reads `value`, or is made of it and constants, is computed in a
 /// generated kernel with other values.
 static bool isReadWithOthers(Value value) {
-  auto isConstant = [](Value operand) {
-    return operand.getDefiningOp<graph::ConstantOp>() != nullptr;
-  };
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (!isFusible({user}))
-      return false;
-    const bool isAlone =
-        graph::getFusionKind(user) == graph::FusionKind::Elementwise &&
-        llvm::count_if(user->getOperands(), std::not_fn(isConstant)) == 1;
-    return !isAlone || isReadWithOthers(user->getResult(0));
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isFusible({user}) &&
+           (!onlyOperand(user) || isReadWithOthers(user->getResult(0)));
   });
 }
 
 /// Whether `op` widens a value that is in memory anyway, as a library reads it
 /// or the function returns it, for a kernel that had better do so itself.
 static bool isKeptNarrow(Operation *op) {
-  auto cast = dyn_cast<graph::CastOp>(op);
-  if (!cast)
-    return false;
   auto widthOf = [](Value value) {
     Type type = getElementTypeOrSelf(value.getType());
     return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
   };
-  const Value narrow = cast.getX();
-  return widthOf(narrow) < widthOf(cast) &&
+  const Value narrow = onlyOperand(op);
+  return narrow && widthOf(narrow) < widthOf(op->getResult(0)) &&
          llvm::any_of(narrow.getUsers(),
                       [](Operation *user) { return !isFusible({user}); }) &&
-         isReadWithOthers(cast);
+         isReadWithOthers(op->getResult(0));
 }
 
 /// For each node the first that may share its group: for repetitions the first
@@ -315,7 +321,7 @@ findBounds(ArrayRef<Node> nodes,
     if (round)
       bound = firstOfRound.try_emplace(round, bounds.size()).first->second;
     if (isKeptNarrow(op))
-      if (auto made = nodeOf.find(op->getOperand(0).getDefiningOp());
+      if (auto made = nodeOf.find(onlyOperand(op).getDefiningOp());
           made != nodeOf.end() && isFusible(nodes[made->second]))
         bound = std::max(bound, made->second + 1);
     bounds.push_back(bound);

@@ -124,7 +124,6 @@ private:
   llvm::MapVector<StringRef, Extent> open;
   std::vector<std::string> ownNames; ///< Of those that the model names not.
   int64_t combinations = 1;
-  bool examplesMeet = false; ///< In what addUsualParts() saw.
   unsigned paddedExtents = 0;
   /// Of each dimension of each result, the number of its padded extent or -1.
   SmallVector<SmallVector<int64_t>> paddedResults;
@@ -793,8 +792,7 @@ bool SpecializeShapes::addUsualParts(Extent &extent, ArrayRef<int64_t> usual,
     add(limit, std::move(*last));
   extent.sizes = sizes;
   combinations = std::ssize(parts);
-  examplesMeet = combinations > 1 && !isWholeByRows(parts.front().function);
-  if (combinations > 1 && !examplesMeet)
+  if (combinations > 1 && isWholeByRows(parts.front().function))
     pad(parts);
   if (extent.padded)
     return true;
@@ -838,8 +836,7 @@ void SpecializeShapes::specializeUsual() {
   auto [batch, length] = findBatchAndLength();
   std::vector<Part> parts;
   bool isMade = length && addUsualParts(*length, kUsualSizes, parts);
-  if (length && batch && byRows && examplesMeet &&
-      isQuantizedDynamically(main)) {
+  if (!isMade && length && batch && byRows && isQuantizedDynamically(main)) {
     batch->sizes = {1};
     isMade = addUsualParts(*length, kUsualSizes, parts);
     if (isMade && batches.size() > 1) {

@@ -109,7 +109,6 @@ static void printNotes(const Compilation &compilation) {
     if (all)
       std::fprintf(stderr, format, all, launches.all, operators.c_str());
   };
-  launches.byReferenceKernel.erase("resolve_indices"); // It checks a few.
   tell(launches.byReferenceKernel,
        "note: %zu of %zu launches run as Reference kernels, which are slow for "
        "large tensors: %s; --remarks says why\n");
