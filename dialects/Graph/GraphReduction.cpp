@@ -114,8 +114,71 @@ Value ReduceMinOp::buildFold(OpBuilder &builder, Location loc, Value a,
 }
 
 //===----------------------------------------------------------------------===//
+// Folds of parts
+//===----------------------------------------------------------------------===//
+
+/// The dimensions that are reduced in the parts of a reduction, the innermost
+/// ones; empty where it has none.
+static SmallVector<int64_t> dimsOfParts(Operation *op) {
+  // Fewer elements are not worth another kernel, nor shorter parts; of more
+  // results, or parts, threads have enough.
+  constexpr int64_t fewestElements = 8192, shortestPart = 64;
+  constexpr int64_t mostResults = 7, enoughParts = 16;
+  if (!hasStaticTypes(op))
+    return {};
+  const std::optional<SmallVector<bool>> reduced = reducedDims(op);
+  ArrayRef<int64_t> extents = shapeOf(op->getOperand(0));
+  const int64_t results = ShapedType::getNumElements(shapeOf(op->getResult(0)));
+  const int64_t elements = ShapedType::getNumElements(extents);
+  if (!reduced || results > mostResults || elements < fewestElements)
+    return {};
+  SmallVector<int64_t> inner;
+  int64_t parts = 1, length = elements / results;
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (!(*reduced)[dim])
+      continue;
+    if (!inner.empty() || parts >= enoughParts ||
+        length / extent < shortestPart) {
+      inner.push_back(static_cast<int64_t>(dim));
+      continue;
+    }
+    parts *= extent;
+    length /= extent;
+  }
+  return parts > 1 ? inner : SmallVector<int64_t>();
+}
+
+template <typename ReduceOp>
+static FailureOr<Value> fold(ReduceOp op, OpBuilder &builder) {
+  const SmallVector<int64_t> inner = dimsOfParts(op);
+  if (inner.empty())
+    return failure();
+  Chain chain{builder, op.getLoc()};
+  Value parts = ReduceOp::create(builder, op.getLoc(), op.getX(),
+                                 chain.ints(inner), /*keepdims=*/true);
+  return ReduceOp::create(builder, op.getLoc(), parts, op.getAxes(),
+                          op.getKeepdims())
+      .getY();
+}
+
+FailureOr<Value> ReduceSumOp::foldInParts(OpBuilder &builder) {
+  return fold(*this, builder);
+}
+FailureOr<Value> ReduceMaxOp::foldInParts(OpBuilder &builder) {
+  return fold(*this, builder);
+}
+FailureOr<Value> ReduceMinOp::foldInParts(OpBuilder &builder) {
+  return fold(*this, builder);
+}
+FailureOr<Value> ReduceProdOp::foldInParts(OpBuilder &builder) {
+  return fold(*this, builder);
+}
+
+//===----------------------------------------------------------------------===//
 // Decompositions
 //===----------------------------------------------------------------------===//
+
+bool ReduceMeanOp::hasFasterParts() { return !dimsOfParts(*this).empty(); }
 
 FailureOr<SmallVector<Value>> ReduceMeanOp::decompose(OpBuilder &builder) {
   auto type = dyn_cast<RankedTensorType>(getX().getType());

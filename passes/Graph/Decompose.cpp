@@ -29,25 +29,35 @@ struct Decompose : public graph::impl::DecomposePassBase<Decompose> {
 };
 } // namespace
 
+/// The results from parts that are faster; fails where there are none.
+static FailureOr<SmallVector<Value>> buildParts(Operation *op,
+                                                OpBuilder &builder) {
+  if (auto composite = dyn_cast<graph::DecomposeOpInterface>(op);
+      composite && composite.hasFasterParts())
+    return composite.decompose(builder);
+  if (auto reduction = dyn_cast<graph::ReductionOpInterface>(op))
+    if (FailureOr<Value> value = reduction.foldInParts(builder);
+        succeeded(value))
+      return SmallVector<Value>{*value};
+  return failure();
+}
+
 void Decompose::runOnBlock(Block &block) {
   for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
     for (Region &region : op->getRegions())
       for (Block &inner : region)
         runOnBlock(inner);
     Operation *next = op->getNextNode();
-    auto composite = dyn_cast<graph::DecomposeOpInterface>(op);
-    if (composite && composite.hasFasterParts()) {
-      OpBuilder builder(op);
-      Operation *before = op->getPrevNode();
-      FailureOr<SmallVector<Value>> values = composite.decompose(builder);
-      if (succeeded(values)) {
-        graph::copyPlacement(op, before, builder);
-        op->replaceAllUsesWith(*values);
-        op->erase();
-        ++decomposed;
-        // Its parts may have such themselves.
-        next = before ? before->getNextNode() : &block.front();
-      }
+    OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
+    if (FailureOr<SmallVector<Value>> values = buildParts(op, builder);
+        succeeded(values)) {
+      graph::copyPlacement(op, before, builder);
+      op->replaceAllUsesWith(*values);
+      op->erase();
+      ++decomposed;
+      // Its parts may have such themselves.
+      next = before ? before->getNextNode() : &block.front();
     }
     op = next;
   }

@@ -4,10 +4,12 @@
 # bench.sh DLC --engine [dlc-engine-bench options] the dependency engine,
 # bench.sh DLC --steady [steady.py options] programs with themselves. The
 # peers go into a virtual environment of their own, the networks into the build
-# folder.
+# folder. bench.sh DLC --cpu LEVEL ... hides what a processor has beyond
+# x86-64-v2, x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
 [ $# -ge 1 ] || {
-  echo "usage: bench.sh BUILD/bin/dlc [--engine | --steady] [options]" >&2
+  echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL] [--engine | --steady]" \
+    "[options]" >&2
   exit 2
 }
 dlc=$(realpath "$1")
@@ -23,6 +25,13 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check \
     -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+
+if [ "${1:-}" = --cpu ]; then
+  ${CC:-cc} -O2 -shared -fPIC -o "$build/hide_cpu.so" "$here/hide_cpu.c"
+  export HIDE_CPU=${2:?expected a level behind --cpu} \
+    LD_PRELOAD=$build/hide_cpu.so
+  shift 2
 fi
 
 # MXNet's wheel is for an older Python; only its library is of use here.

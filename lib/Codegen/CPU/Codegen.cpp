@@ -26,27 +26,72 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
 
-/// One module per kernel, whatever the number of threads: the bytes of the
-/// result must not depend on it.
-static FailureOr<LLVMKernel> lowerKernel(FunctionOpInterface kernel,
-                                         const TargetOptions &target,
-                                         const LLVMLowering &lowering) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  OpBuilder builder(kernel.getContext());
-  builder.setInsertionPointToStart(module->getBody());
-  if (failed(emitKernel(builder, kernel, target)) ||
-      failed(lowering.run(*module)))
-    return failure();
-  return translateKernel(*module, target);
-}
-
 namespace {
+/// Tells kernels apart before they are lowered, which takes longer than to emit
+/// them. Attributes and types are unique in a context: their addresses do.
+class EmittedCode {
+public:
+  explicit EmittedCode(ModuleOp module);
+  /// The same for kernels that differ in their names alone.
+  CodeHash hash() const { return hashOf(text); }
+
+private:
+  void add(Operation &op);
+  void add(const void *unique) {
+    text.append(reinterpret_cast<const char *>(&unique), sizeof(unique));
+  }
+  void addNumber(const void *of) {
+    const size_t next = numbers.size();
+    text += std::to_string(numbers.try_emplace(of, next).first->second) + ' ';
+  }
+
+  std::string text;
+  llvm::DenseMap<const void *, size_t> numbers; ///< Of values and blocks.
+};
+
 /// What one code computes.
 struct Shared {
   std::vector<KernelVariant> variants;
   std::vector<std::pair<std::string, std::string>> names; ///< First, another.
 };
 } // namespace
+
+EmittedCode::EmittedCode(ModuleOp module) {
+  for (Operation &op : *module.getBody())
+    add(op);
+}
+
+void EmittedCode::add(Operation &op) {
+  add(op.getName().getAsOpaquePointer());
+  for (NamedAttribute attribute : op.getAttrDictionary())
+    if (attribute.getName() != SymbolTable::getSymbolAttrName()) {
+      add(attribute.getName().getAsOpaquePointer());
+      add(attribute.getValue().getAsOpaquePointer());
+    }
+  text += '<';
+  for (Value operand : op.getOperands())
+    addNumber(operand.getAsOpaquePointer());
+  for (Block *successor : op.getSuccessors())
+    addNumber(successor);
+  text += '>';
+  for (Value result : op.getResults()) {
+    addNumber(result.getAsOpaquePointer());
+    add(result.getType().getAsOpaquePointer());
+  }
+  for (Region &region : op.getRegions()) {
+    text += '{';
+    for (Block &block : region) {
+      addNumber(&block);
+      for (Value argument : block.getArguments()) {
+        addNumber(argument.getAsOpaquePointer());
+        add(argument.getType().getAsOpaquePointer());
+      }
+      for (Operation &inner : block)
+        add(inner);
+    }
+    text += '}';
+  }
+}
 
 FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
                                                    const TargetOptions &target,
@@ -56,33 +101,47 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
 
-  // MLIR's part is in this thread, whose context may be for one thread only;
-  // most of the time goes into LLVM's. A layer has the same code for several
-  // numbers of rows, which only the grid tells, and layers that were quantised
-  // the same code but for numbers: it is made once.
+  // MLIR's part is in this thread, whose context may be for one thread only. A
+  // layer has the same code for several numbers of rows, which only the grid
+  // tells, and layers that were quantised the same code but for numbers: it is
+  // made once. Each kernel has a module of its own, whatever the number of
+  // threads: the bytes of the result must not depend on it.
   const LLVMLowering lowering(module.getContext());
   std::vector<LLVMKernel> kernels;
   std::vector<Shared> shared;
-  std::map<CodeHash, std::pair<size_t, std::string>> known;
+  std::map<CodeHash, std::pair<size_t, std::string>> known, emitted;
   std::map<CodeHash, size_t> alike;
+  OpBuilder builder(module.getContext());
   for (auto kernel : module.getOps<FunctionOpInterface>()) {
     auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
     if (kernel.isExternal() || (function && kernel::isForGPU(function)))
       continue;
-    FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target, lowering);
-    if (failed(lowered))
+    OwningOpRef<ModuleOp> own = ModuleOp::create(kernel.getLoc());
+    builder.setInsertionPointToStart(own->getBody());
+    if (failed(emitKernel(builder, kernel, target)))
       return failure();
     std::string name = kernel.getName().str();
-    auto [same, isNew] = known.try_emplace(lowered->hash());
+    auto [before, isNew] = emitted.try_emplace(EmittedCode(*own).hash());
     if (!isNew) {
-      auto &[index, first] = same->second;
+      const auto &[index, first] = before->second;
+      shared[index].names.emplace_back(first, std::move(name));
+      continue;
+    }
+    if (failed(lowering.run(*own)))
+      return failure();
+    FailureOr<LLVMKernel> lowered = translateKernel(*own, target);
+    if (failed(lowered))
+      return failure();
+    auto [same, isOther] = known.try_emplace(lowered->hash());
+    if (!isOther) {
+      const auto &[index, first] = before->second = same->second;
       shared[index].names.emplace_back(first, std::move(name));
       continue;
     }
     const size_t index =
         alike.try_emplace(lowered->hashWithoutNumbers(), kernels.size())
             .first->second;
-    same->second = {index, name};
+    before->second = same->second = {index, name};
     std::vector<uint32_t> numbers = lowered->numbers();
     if (index == kernels.size()) {
       kernels.push_back(std::move(*lowered));

@@ -94,6 +94,12 @@ dlc::codegen::translateKernel(ModuleOp module, const TargetOptions &target) {
   return kernel;
 }
 
+CodeHash dlc::codegen::hashOf(llvm::StringRef code) {
+  const llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::arrayRefFromStringRef(code));
+  return {hash.low64, hash.high64};
+}
+
 CodeHash LLVMKernel::hash() {
   const std::string name = function->getName().str();
   function->setName("");
@@ -101,9 +107,7 @@ CodeHash LLVMKernel::hash() {
   llvm::raw_string_ostream os(text);
   module->print(os, nullptr);
   function->setName(name);
-  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
-  return {hash.low64, hash.high64};
+  return hashOf(text);
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,6 +26,7 @@ using ObjectBuffer = llvm::SmallVector<char, 0>;
 
 /// The hash of code.
 using CodeHash = std::pair<uint64_t, uint64_t>;
+CodeHash hashOf(llvm::StringRef code);
 
 /// What is different about kernels that have the same code otherwise.
 struct KernelVariant {

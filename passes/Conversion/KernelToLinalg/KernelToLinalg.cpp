@@ -167,26 +167,10 @@ static std::string whyNotContracted(ArrayRef<Operation *> group) {
   return "";
 }
 
-bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
-                                  std::string *why) {
-  auto refuse = [&](llvm::Twine reason) {
-    if (why)
-      *why = reason.str();
-    return false;
-  };
-  if (group.empty())
-    return refuse("no operations");
-  for (Operation *op : group) {
-    if (!isa<graph::FusionOpInterface>(op) || op->getNumRegions())
-      return refuse("not a plain operation");
-    if (!graph::hasStaticTypes(op))
-      return refuse("shapes that are not static");
-  }
-  if (!hasHostMemory(graph::getDevice(group[0])) && planAttention(group))
-    return true;
-  if (std::string reason = whyNotContracted(group); !reason.empty())
-    return refuse(reason);
-  // Plans a copy: what has a plan here has one later.
+/// The tiles of the kernel of `group`, of which a copy is planned: what has a
+/// plan here has one later.
+static FailureOr<int64_t> planCopy(ArrayRef<Operation *> group,
+                                   std::string &reason) {
   OpBuilder builder(group[0]->getContext());
   OperationState state(group[0]->getLoc(), kernel::FuncOp::getOperationName());
   Block block;
@@ -236,14 +220,77 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
         kernel::kRunsOnAttr,
         builder.getStringAttr(stringifyDeviceKind(device.getKind())));
   OwningOpRef<Operation *> copy = Operation::create(state);
-  std::string reason;
   FailureOr<KernelPlan> plan =
       simplifyAndPlan(cast<kernel::FuncOp>(*copy), reason);
   if (failed(plan))
-    return refuse(reason);
+    return failure();
   if (!hasHostMemory(graph::getDevice(group[0])))
-    if (std::string missing = missingOnGPU(*plan); !missing.empty())
-      return refuse("a GPU has no " + missing);
+    if (std::string missing = missingOnGPU(*plan); !missing.empty()) {
+      reason = "a GPU has no " + missing;
+      return failure();
+    }
+  return llvm::product_of(plan->grid);
+}
+
+/// Elements that `op` visits.
+static int64_t elementsOf(Operation *op) {
+  using graph::FusionKind;
+  const FusionKind kind = graph::getFusionKind(op);
+  int64_t elements = 0;
+  auto visit = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      elements = std::max(elements, tensor.getNumElements());
+  };
+  llvm::for_each(op->getResultTypes(), visit);
+  if (kind == FusionKind::Reduction || kind == FusionKind::Row)
+    visit(op->getOperand(0).getType());
+  return elements;
+}
+
+/// Why one tile should not compute all of a group: nearly all of it could be in
+/// several. What an operation computes in one tile on its own stays there.
+static std::string whyNotSerial(ArrayRef<Operation *> group) {
+  constexpr int64_t little = 2 * kTileElements, most = 4;
+  int64_t largest = 0, shared = 0, serial = 0;
+  for (Operation *op : group) {
+    const int64_t elements = elementsOf(op);
+    std::string reason;
+    const bool isShared =
+        elements > kTileElements && planCopy(op, reason).value_or(1) > 1;
+    largest = std::max(largest, elements);
+    (isShared ? shared : serial) += elements;
+  }
+  if (largest < little || shared <= most * serial)
+    return "";
+  return "one thread would compute all of it";
+}
+
+bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
+                                  std::string *why) {
+  auto refuse = [&](llvm::Twine reason) {
+    if (why)
+      *why = reason.str();
+    return false;
+  };
+  if (group.empty())
+    return refuse("no operations");
+  for (Operation *op : group) {
+    if (!isa<graph::FusionOpInterface>(op) || op->getNumRegions())
+      return refuse("not a plain operation");
+    if (!graph::hasStaticTypes(op))
+      return refuse("shapes that are not static");
+  }
+  if (!hasHostMemory(graph::getDevice(group[0])) && planAttention(group))
+    return true;
+  if (std::string reason = whyNotContracted(group); !reason.empty())
+    return refuse(reason);
+  std::string reason;
+  FailureOr<int64_t> tiles = planCopy(group, reason);
+  if (failed(tiles))
+    return refuse(reason);
+  if (*tiles == 1 && group.size() > 1)
+    if (reason = whyNotSerial(group); !reason.empty())
+      return refuse(reason);
   return true;
 }
 

@@ -17,6 +17,9 @@ namespace dlc::conversion {
 /// The most scratch memory a tile may have, in bytes; it lies on the stack.
 inline constexpr int64_t kScratchBytes = 64 * 1024;
 
+/// Elements of a tile of a kernel with one stage, at least; on a GPU at most.
+inline constexpr int64_t kTileElements = 4096;
+
 /// A tensor that a stage writes and others read.
 struct Storage {
   /// By dimension: the grid loop it is bound to, or -1. Scratch holds the

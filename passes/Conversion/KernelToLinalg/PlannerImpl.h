@@ -15,9 +15,6 @@
 
 namespace dlc::conversion {
 
-/// Elements of a tile of a kernel with one stage, at least; on a GPU at most.
-inline constexpr int64_t kTileElements = 4096;
-
 /// Tiles that give all of a large GPU work: two for each of its processors.
 inline constexpr int64_t kTilesOfGPU = 264;
 

@@ -300,3 +300,37 @@ func.func @integers_of_a_gpu(%x: tensor<1x4x8x8xui8>, %w: tensor<4x1x3x3xi8>, %z
   %0 = graph.integer_conv %x, %w, %zx, %zw {group = 4 : i64, device = #dlc.device<cuda:0>} : (tensor<1x4x8x8xui8>, tensor<4x1x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x4x6x6xi32>
   return %0 : tensor<1x4x6x6xi32>
 }
+
+// -----
+
+// What one thread would fold is folded in parts, a row each; what leaves more,
+// or is small, is not.
+// CHECK-LABEL: func @fold_in_parts
+// CHECK-DAG: %[[ROW:.*]] = graph.constant dense<2> : tensor<1xi64>
+// CHECK: %[[MOST:.*]] = graph.reduce_max %{{.*}}, %[[ROW]] : (tensor<1x32x1536xf32>, tensor<1xi64>) -> tensor<1x32x1xf32>
+// CHECK: graph.reduce_max %[[MOST]] {keepdims = false} : (tensor<1x32x1xf32>) -> tensor<f32>
+// CHECK: graph.reduce_min %{{.*}} : (tensor<1x2x384xf32>) -> tensor<f32>
+// CHECK: graph.reduce_sum %{{.*}} : (tensor<8x8192xf32>, tensor<1xi64>) -> tensor<8xf32>
+func.func @fold_in_parts(%x: tensor<1x32x1536xf32>, %small: tensor<1x2x384xf32>, %rows: tensor<8x8192xf32>) -> (tensor<f32>, tensor<f32>, tensor<8xf32>) {
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %most = graph.reduce_max %x {keepdims = false} : (tensor<1x32x1536xf32>) -> tensor<f32>
+  %least = graph.reduce_min %small {keepdims = false} : (tensor<1x2x384xf32>) -> tensor<f32>
+  %sums = graph.reduce_sum %rows, %i1 {keepdims = false} : (tensor<8x8192xf32>, tensor<1xi64>) -> tensor<8xf32>
+  return %most, %least, %sums : tensor<f32>, tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+// Only what is reduced makes parts: here two dimensions of three, the inner of
+// which stays; of a mean the sum.
+// CHECK-LABEL: func @fold_some
+// CHECK-DAG: %[[OUTER:.*]] = graph.constant dense<[0, 2]> : tensor<2xi64>
+// CHECK-DAG: %[[INNER:.*]] = graph.constant dense<2> : tensor<1xi64>
+// CHECK: %[[PARTS:.*]] = graph.reduce_sum %{{.*}}, %[[INNER]] : (tensor<64x3x256xf32>, tensor<1xi64>) -> tensor<64x3x1xf32>
+// CHECK: %[[SUM:.*]] = graph.reduce_sum %[[PARTS]], %[[OUTER]] : (tensor<64x3x1xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
+// CHECK: graph.mul %[[SUM]]
+func.func @fold_some(%x: tensor<64x3x256xf32>) -> tensor<1x3x1xf32> {
+  %i02 = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_mean %x, %i02 {keepdims = true} : (tensor<64x3x256xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
+  return %y : tensor<1x3x1xf32>
+}

@@ -400,3 +400,26 @@ func.func @attention_of_odd_slice(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>
   %y = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
   return %y : tensor<2x8x16xf16>
 }
+
+// What rows are folded to is folded, and used, in kernels behind that of the
+// rows: in one, a thread would compute all of it.
+// CHECK-LABEL: func.func @folds_of_rows(
+func.func @folds_of_rows(%x: tensor<32x1536xf32>) -> tensor<32x1536xf32> {
+  // WHY: reduce_max stays apart from reduce_max: one thread would compute all of it
+  // WHY: div stays apart from add: one thread would compute all of it
+  // CHECK: graph.fusion -> tensor<32x1536xf32>, tensor<32x1xf32> {
+  // CHECK-NEXT: graph.gelu
+  // CHECK-NEXT: graph.reduce_max
+  // CHECK: graph.fusion -> tensor<f32> {
+  // CHECK-NEXT: graph.reduce_max
+  // CHECK-NEXT: graph.add
+  // CHECK: graph.div
+  %c = graph.constant dense<1.0> : tensor<f32>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.gelu %x : tensor<32x1536xf32>
+  %1 = graph.reduce_max %0, %i1 {keepdims = true} : (tensor<32x1536xf32>, tensor<1xi64>) -> tensor<32x1xf32>
+  %2 = graph.reduce_max %1 {keepdims = false} : (tensor<32x1xf32>) -> tensor<f32>
+  %3 = graph.add %2, %c : tensor<f32>
+  %y = graph.div %0, %3 : (tensor<32x1536xf32>, tensor<f32>) -> tensor<32x1536xf32>
+  return %y : tensor<32x1536xf32>
+}

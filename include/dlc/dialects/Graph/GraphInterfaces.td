@@ -169,7 +169,14 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
     }],
     "::mlir::Value", "buildFold",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-         "::mlir::Value":$a, "::mlir::Value":$b)>];
+         "::mlir::Value":$a, "::mlir::Value":$b)>,
+    InterfaceMethod<[{
+      Builds a fold that leaves so few elements that threads would be idle as
+      one of the folds of parts, which they share. Fails, having built nothing,
+      where the fold is small, leaves more or has no parts.
+    }],
+    "::llvm::FailureOr<::mlir::Value>", "foldInParts",
+    (ins "::mlir::OpBuilder &":$builder), "", "return ::mlir::failure();">];
 }
 
 def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {

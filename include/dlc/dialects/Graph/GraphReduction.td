@@ -43,27 +43,27 @@ class Graph_ReduceOp<string mnemonic, Type tensor, string meaning,
 def ReduceSumOp : Graph_ReduceOp<"reduce_sum", Graph_NumberTensor, "Sum",
     "The sum of elements, 0 over none; integers wrap around.",
     [DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+     DeclareOpInterfaceMethods<ReductionOpInterface, ["foldInParts"]>]>;
 def ReduceMeanOp : Graph_ReduceOp<"reduce_mean", Graph_NumberTensor,
     "Arithmetic mean", "The sum of elements divided by their number.",
-    [DeclareOpInterfaceMethods<DecomposeOpInterface>]>;
+    [DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]>;
 def ReduceMaxOp : Graph_ReduceOp<"reduce_max", Graph_Tensor, "Largest element",
     "The largest element; NaN if any is NaN; the type's lowest value over none; "
     "or, for bool. Of equal largest elements each has the whole gradient, as in "
     "MXNet 1.9.1 (PyTorch's amax divides it among them).",
     [DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+     DeclareOpInterfaceMethods<ReductionOpInterface, ["foldInParts"]>]>;
 def ReduceMinOp : Graph_ReduceOp<"reduce_min", Graph_Tensor,
     "Smallest element",
     "The smallest element; NaN if any is NaN; the type's highest value over "
     "none; and, for bool. Of equal smallest elements each has the whole "
     "gradient, as in MXNet 1.9.1 (PyTorch's amin divides it among them).",
     [DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+     DeclareOpInterfaceMethods<ReductionOpInterface, ["foldInParts"]>]>;
 def ReduceProdOp : Graph_ReduceOp<"reduce_prod", Graph_NumberTensor, "Product",
     "The product of elements, 1 over none; integers wrap around.",
     [DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+     DeclareOpInterfaceMethods<ReductionOpInterface, ["foldInParts"]>]>;
 
 class Graph_ArgOp<string mnemonic, string meaning>
     : Graph_Op<mnemonic, "Row", [

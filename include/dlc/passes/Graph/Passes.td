@@ -73,8 +73,9 @@ def DecomposePass : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
     Ensures: no operation of static shapes is left that says it has faster parts
     (DecomposeOpInterface), nor are there such among the parts: transposed
     convolutions have become convolutions with the weights turned round, those
-    over three dimensions such over two. What stood for constants is to be
-    folded after. Gradients are built before: those of the wholes are simpler.
+    over three dimensions such over two. Large reductions that leave a few
+    elements, which one thread would compute, are reductions of parts. What
+    stood for constants is to be folded after. Gradients are built before: those of the wholes are simpler.
     Cost: one walk; the work of the operations stays the same.
 
     ```mlir
