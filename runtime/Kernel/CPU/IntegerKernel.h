@@ -244,9 +244,9 @@ struct VectorSums {
 
 // An instruction adds up two products of u8 and i8 in 16 bits, where they
 // saturate. They don't if i8 of one sign are 128 together at most, without it,
-// which is so of nearly all pairs of what was quantised. A group of terms with
-// others is two groups, each with a half of every i8; where there are many of
-// those, products are of 16 bits.
+// which is so of nearly all pairs of what was quantised. A group of terms of a
+// vector of columns that has others is two groups, each with a half of every
+// i8; where there are many of those, products are of 16 bits.
 
 #if DLC_VECTOR_BYTES == 64
 [[gnu::always_inline]] inline Words multiplyPairs(Words a, Words b) {
@@ -283,28 +283,20 @@ struct VectorSums {
 }
 #endif
 
+/// Of every pair of `bytes` the sum of their sizes.
+[[gnu::always_inline]] inline Words sizesOfPairs(Words bytes) {
+  return multiplyPairs(sizesOf(bytes), 0x01010101 + Words{});
+}
+
 /// Whether products of a pair of i8 may saturate.
-template <int vectors>
-[[gnu::always_inline]] inline bool maySaturate(const Words (&bytes)[vectors]) {
-  constexpr uint32_t ones = 0x01010101;
-  // Usually neither of any sign does.
-  Words most = {};
-  DLC_UNROLL for (int v = 0; v < vectors; ++v) most =
-      largerHalves(most, multiplyPairs(sizesOf(bytes[v]), ones + Words{}));
-  if (__builtin_expect(!hasHalfOver128(most), true))
-    return false;
-  most = Words{};
-  DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-    const Words positive = positiveOf(bytes[v]);
-    const Words negative = sizesOf(bytes[v] ^ positive);
-    most = largerHalves(most, multiplyPairs(positive, ones + Words{}));
-    most = largerHalves(most, multiplyPairs(negative, ones + Words{}));
-  }
-  return hasHalfOver128(most);
+[[gnu::always_inline]] inline bool maySaturate(Words bytes) {
+  const Words positive = positiveOf(bytes);
+  return hasHalfOver128(
+      largerHalves(sizesOfPairs(positive), sizesOfPairs(bytes ^ positive)));
 }
 
 /// Of so many groups one may be two: more take longer than products of 16 bits.
-constexpr int64_t kGroupsOfSplit = 5;
+constexpr int64_t kGroupsOfSplit = 4;
 
 /// Vectors of columns, made ready for a kernel.
 struct ReadyColumns {
@@ -312,48 +304,67 @@ struct ReadyColumns {
   /// words of two terms where that would be too many. Of t.b the first vector
   /// is meant.
   void take(const ByteArguments &t, int64_t vectors);
+  /// The other halves of the groups that are split, of vector `v`.
+  const uint32_t *restOf(int64_t v) const { return rest + v * kRest; }
 
-  bool isWide;   ///< There are words of two terms.
-  int64_t count; ///< Of split groups.
+  bool isWide;                 ///< There are words of two terms.
+  int64_t count[kByteVectors]; ///< Of split groups of each vector.
   /// Of each its distance from the first group, in bytes.
-  int32_t split[kMostGroups / kGroupsOfSplit];
-  /// Groups, and behind them the other halves of those in `split`; or words, of
-  /// all groups first those at even places and then the others.
-  alignas(64) uint32_t data[2 * kMostGroups * kByteVectors * kLanes];
+  int32_t split[kByteVectors][kMostGroups];
+  /// Groups; or words, of all groups first those at even places and then the
+  /// others, with `rest` behind.
+  alignas(64) uint32_t data[kMostGroups * kByteVectors * kLanes];
+  uint32_t rest[kMostGroups * kByteVectors * kLanes];
 
 private:
-  /// False where there are too many to split.
+  static constexpr int64_t kRest = kMostGroups * kLanes;
+
   template <int vectors> bool trySplit(const ByteArguments &t);
+  template <int vectors = 1>
+  bool trySplit(const ByteArguments &t, int64_t given);
   void widen(const ByteArguments &t, int64_t vectors);
 };
 
+/// False where there are too many to split.
 template <int vectors>
 inline bool ReadyColumns::trySplit(const ByteArguments &t) {
   typedef int8_t SignedBytes __attribute__((vector_size(DLC_VECTOR_BYTES)));
-  constexpr int width = vectors * kLanes;
-  const int64_t mostSplit = t.groups / kGroupsOfSplit;
-  uint32_t *to = data, *rest = data + t.groups * width;
-  count = 0;
-  for (int64_t l = 0; l < t.groups; ++l, to += width) {
-    Words bytes[vectors];
+  int64_t left = t.groups * vectors / kGroupsOfSplit;
+  uint32_t *to = data;
+  DLC_UNROLL for (int v = 0; v < vectors; ++v) count[v] = 0;
+  for (int64_t l = 0; l < t.groups; ++l) {
+    Words bytes[vectors], most = {};
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
       bytes[v] = loadWords(t.b + l * t.bStride + v * DLC_VECTOR_BYTES);
       storeWords(to + v * kLanes, bytes[v]);
+      most = largerHalves(most, sizesOfPairs(bytes[v]));
     }
-    if (__builtin_expect(!maySaturate(bytes), true))
-      continue;
-    if (count == mostSplit)
-      return false;
-    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-      const auto own = reinterpret_cast<SignedBytes>(bytes[v]);
-      const SignedBytes half = own >> 1;
-      storeWords(to + v * kLanes, reinterpret_cast<Words>(half));
-      storeWords(rest + v * kLanes, reinterpret_cast<Words>(own - half));
-    }
-    rest += width;
-    split[count++] = static_cast<int32_t>(l * kByteGroup);
+    // Usually neither of any sign does.
+    if (__builtin_expect(hasHalfOver128(most), false))
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+        if (!maySaturate(bytes[v]))
+          continue;
+        if (--left < 0)
+          return false;
+        const auto own = reinterpret_cast<SignedBytes>(bytes[v]);
+        const SignedBytes half = own >> 1;
+        storeWords(to + v * kLanes, reinterpret_cast<Words>(half));
+        storeWords(rest + v * kRest + count[v] * kLanes,
+                   reinterpret_cast<Words>(own - half));
+        split[v][count[v]++] = static_cast<int32_t>(l * kByteGroup);
+      }
+    to += vectors * kLanes;
   }
   return true;
+}
+
+/// Of `given` vectors, `vectors` at least.
+template <int vectors>
+inline bool ReadyColumns::trySplit(const ByteArguments &t, int64_t given) {
+  if constexpr (vectors < kByteVectors)
+    if (given > vectors)
+      return trySplit<vectors + 1>(t, given);
+  return trySplit<vectors>(t);
 }
 
 inline void ReadyColumns::widen(const ByteArguments &t, int64_t vectors) {
@@ -369,10 +380,7 @@ inline void ReadyColumns::widen(const ByteArguments &t, int64_t vectors) {
 }
 
 inline void ReadyColumns::take(const ByteArguments &t, int64_t vectors) {
-  const bool isSplit = vectors == kByteVectors ? trySplit<kByteVectors>(t)
-                       : vectors == 1 ? trySplit<1>(t)
-                                      : false;
-  isWide = !isSplit;
+  isWide = !trySplit(t, vectors);
   if (isWide)
     widen(t, vectors);
 }
@@ -414,6 +422,8 @@ struct RowArguments {
   int64_t groups;
   uint32_t *sums;
   bool accumulate;
+  const int8_t *ahead; ///< What to fetch, of each group so many bytes.
+  int64_t aheadStride;
 };
 
 /// Where rows of a are. The distances are hidden, so that each stays an operand
@@ -435,22 +445,30 @@ template <int rows> struct RowPointers {
 };
 
 template <int rows, int vectors> void pairKernel(const RowArguments &t) {
-  constexpr uint32_t ones = 0x00010001;
   const RowPointers<rows> a(t);
   const uint32_t *b = t.columns.data;
+  const int8_t *ahead = t.ahead;
   Words sums[rows][vectors] = {};
-  const auto add = [&](int64_t at) __attribute__((always_inline)) {
-    DLC_UNROLL for (int i = 0; i < rows; ++i) {
-      const Words row = a.at(i, at);
-      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] += multiplyHalves(
-          multiplyPairs(row, loadWords(b + v * kLanes)), ones + Words{});
-    }
-    b += vectors * kLanes;
+  const auto add = [&](Words & sum, Words row, const uint32_t *column)
+      __attribute__((always_inline)) {
+    sum += multiplyHalves(multiplyPairs(row, loadWords(column)),
+                          0x00010001 + Words{});
   };
-  for (int64_t l = 0; l < t.groups * kByteGroup; l += kByteGroup)
-    add(l);
-  for (int64_t l = 0; l < t.columns.count; ++l)
-    add(t.columns.split[l]);
+  for (int64_t l = 0; l < t.groups; ++l, b += vectors * kLanes) {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += t.aheadStride;
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      const Words row = a.at(i, l * kByteGroup);
+      DLC_UNROLL for (int v = 0; v < vectors; ++v)
+          add(sums[i][v], row, b + v * kLanes);
+    }
+  }
+  DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+    const uint32_t *rest = t.columns.restOf(v);
+    for (int64_t l = 0; l < t.columns.count[v]; ++l, rest += kLanes)
+      DLC_UNROLL for (int i = 0; i < rows; ++i)
+          add(sums[i][v], a.at(i, t.columns.split[v][l]), rest);
+  }
   storeSums(sums, t.sums, t.accumulate);
 }
 
@@ -458,14 +476,18 @@ template <int rows, int vectors> void halfKernel(const RowArguments &t) {
   constexpr int64_t word = sizeof(uint32_t);
   const RowPointers<rows> a(t);
   const uint32_t *b = t.columns.data;
+  const int8_t *ahead = t.ahead;
   Words sums[rows][vectors] = {};
   for (int64_t first = 0; first < 2; ++first)
-    for (int64_t l = 0; l < t.groups; ++l, b += vectors * kLanes)
+    for (int64_t l = 0; l < t.groups; ++l, b += vectors * kLanes) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += t.aheadStride / 2;
       DLC_UNROLL for (int i = 0; i < rows; ++i) {
         const Words row = a.at(i, (first * kMostGroups + l) * word);
         DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
             multiplyHalves(row, loadWords(b + v * kLanes));
       }
+    }
   storeSums(sums, t.sums, t.accumulate);
 }
 
@@ -492,25 +514,6 @@ inline void VectorSums::add(const ByteArguments &t, int64_t rows,
   inParts(t, [&](const ByteArguments &part) { addGroups(part, rows, width); });
 }
 
-/// Fetches what lies behind `from` into the cache, evenly over calls.
-class Fetch {
-public:
-  Fetch(const int8_t *from, int64_t bytes, int64_t calls)
-      : at(from), end(from + bytes), step(bytes / calls + 1) {}
-  void some() {
-    const int8_t *last = end - at > step ? at + step : end;
-    for (; at < last; at += kLineBytes)
-      __builtin_prefetch(at);
-  }
-
-private:
-  static constexpr int64_t kLineBytes = 64;
-
-  const int8_t *at;
-  const int8_t *const end;
-  const int64_t step;
-};
-
 inline void VectorSums::addGroups(const ByteArguments &t, int64_t rows,
                                   int64_t width) {
   constexpr int64_t lanes = kByteVectors * kLanes;
@@ -526,24 +529,27 @@ inline void VectorSums::addGroups(const ByteArguments &t, int64_t rows,
   }
   if (isWide)
     widenRows(t, rows);
-  const int64_t bytes = t.groups * t.bStride;
+  // What follows is needed when all of this has passed.
   const int64_t calls =
       (width + lanes - 1) / lanes * ((rows + kPairRows - 1) / kPairRows);
-  Fetch next(t.b + bytes, bytes, calls);
+  const int64_t aheadStride = t.bStride / calls;
+  const int8_t *ahead = t.b + t.groups * t.bStride;
   for (int64_t j = 0; j < width; j += lanes) {
     const ReadyColumns &own = columns[j / lanes];
     const int64_t vectors = vectorsOf(j);
     const int64_t mostRows = own.isWide ? kHalfRows : kPairRows;
     for (int64_t i = 0; i < rows; i += mostRows) {
-      next.some();
       const int64_t some = least(rows - i, mostRows);
       uint32_t *sums = t.sums + i * kPackedColumns + j;
       if (own.isWide)
-        halfKernels.of(some, vectors)(
-            {halves[i], sizeof(halves[i]), own, t.groups, sums, t.accumulate});
+        halfKernels.of(some,
+                       vectors)({halves[i], sizeof(halves[i]), own, t.groups,
+                                 sums, t.accumulate, ahead, aheadStride});
       else
-        pairKernels.of(some, vectors)({t.a + i * t.aStride, t.aStride, own,
-                                       t.groups, sums, t.accumulate});
+        pairKernels.of(some,
+                       vectors)({t.a + i * t.aStride, t.aStride, own, t.groups,
+                                 sums, t.accumulate, ahead, aheadStride});
+      ahead += t.groups * aheadStride;
     }
   }
 }
