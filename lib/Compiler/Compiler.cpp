@@ -175,6 +175,8 @@ void Compilation::State::addMessage(Diagnostic &diagnostic) {
 
 Compilation::State::State(CompileOptions options)
     : options(std::move(options)), target(splitTarget(this->options.target)) {
+  times.setEnabled(this->options.timing);
+  total = times.getRootScope();
   DialectRegistry registry;
   registerAllDialects(registry);
   // One function, one module: threads would cost more than they bring. Where
@@ -200,6 +202,10 @@ void Compilation::State::startRemarks() {
   (void)remark::enableOptimizationRemarks(
       *context, std::make_unique<RemarkStreamer>(options.onRemark, whyOpen),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), wanted);
+}
+
+TimingScope Compilation::State::timeOf(Phase phase) {
+  return isTrial ? TimingScope() : total.nest(nameOf(phase));
 }
 
 void Compilation::State::startTuning() {
@@ -791,8 +797,9 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
     return success();
   // What a trial makes is made once more, and verified, if it is taken.
   manager.enableVerifier(!isTrial);
-  if (options.timing && !isTrial)
-    manager.enableTiming();
+  TimingScope time = timeOf(phase);
+  if (time)
+    manager.enableTiming(time);
   if (options.verifyNumerics && !isTrial)
     manager.addInstrumentation(numerics::createNumericsVerifier(
         /*seed=*/0, /*allowsSteps=*/true));
@@ -858,6 +865,7 @@ LogicalResult Compilation::State::generateGPUCode() {
 LogicalResult Compilation::State::generateCode() {
   if (std::string wrong = checkTarget(options.target); !wrong.empty())
     return emitError(UnknownLoc::get(context.get()), wrong);
+  TimingScope time = timeOf(Phase::Codegen);
   if (failed(generateGPUCode()))
     return failure();
   if (llvm::all_of(module->getOps<kernel::FuncOp>(), kernel::isForGPU))
@@ -954,6 +962,7 @@ LogicalResult Compilation::write(const std::string &path) {
     return failure();
   if (state->options.onPhase)
     state->options.onPhase(Phase::Artifact);
+  TimingScope time = state->timeOf(Phase::Artifact);
   return artifact::writeProgram(*state->module, state->code,
                                 state->exportInfo(), path);
 }
@@ -963,6 +972,7 @@ FailureOr<rt::AlignedBuffer> Compilation::toMemory() {
     return failure();
   if (state->options.onPhase)
     state->options.onPhase(Phase::Artifact);
+  TimingScope time = state->timeOf(Phase::Artifact);
   return artifact::writeProgram(*state->module, state->code,
                                 state->exportInfo());
 }

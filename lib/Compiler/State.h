@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Support/Timing.h"
 
 #include <set>
 
@@ -47,11 +48,15 @@ struct Compilation::State {
   mlir::LogicalResult generateCode();
   void startRemarks();
   void startTuning();
+  /// The time of a phase until the scope ends; of nothing without timing.
+  mlir::TimingScope timeOf(Phase phase);
   void saveTimes();
   artifact::ExportInfo exportInfo() const;
   std::vector<ModelPort> ports(bool wantInputs);
 
   CompileOptions options;
+  mlir::DefaultTimingManager times; ///< Printed at the end of the compilation.
+  mlir::TimingScope total;
   std::set<std::string> groups; ///< Of the model as it was read.
   /// Names of what inputs leave open, and why that is not computed for sizes.
   std::vector<std::string> openExtents, whyOpen;

@@ -126,7 +126,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--threads", threads, "Threads; 0 means one for each core",
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
-  syntax.flag("--timing", timing, "Print the time of each pass");
+  syntax.flag("--timing", timing, "Print the time of each phase and pass");
   syntax.flag("--verify-numerics", verifyNumerics,
               "Run the model before and after each pass, and compare (slow)");
   syntax.option("--reproducer", reproducer,
