@@ -148,30 +148,31 @@ static SmallVector<int64_t> dimsOfParts(Operation *op) {
   return parts > 1 ? inner : SmallVector<int64_t>();
 }
 
+/// Folds in elements of type `compute`, which is rounded once.
 template <typename ReduceOp>
-static FailureOr<Value> fold(ReduceOp op, OpBuilder &builder) {
+static FailureOr<Value> fold(ReduceOp op, OpBuilder &builder, Type compute) {
   const SmallVector<int64_t> inner = dimsOfParts(op);
   if (inner.empty())
     return failure();
   Chain chain{builder, op.getLoc()};
-  Value parts = ReduceOp::create(builder, op.getLoc(), op.getX(),
-                                 chain.ints(inner), /*keepdims=*/true);
-  return ReduceOp::create(builder, op.getLoc(), parts, op.getAxes(),
-                          op.getKeepdims())
-      .getY();
+  Value parts =
+      ReduceOp::create(builder, op.getLoc(), chain.cast(op.getX(), compute),
+                       chain.ints(inner), /*keepdims=*/true);
+  Value y = ReduceOp::create(builder, op.getLoc(), parts, op.getAxes(),
+                             op.getKeepdims());
+  return chain.cast(y, elementOf(op));
 }
 
 FailureOr<Value> ReduceSumOp::foldInParts(OpBuilder &builder) {
-  return fold(*this, builder);
+  Type element = elementOf(*this);
+  return fold(*this, builder,
+              isShortFloat(element) ? computeType(element) : element);
 }
 FailureOr<Value> ReduceMaxOp::foldInParts(OpBuilder &builder) {
-  return fold(*this, builder);
+  return fold(*this, builder, elementOf(*this));
 }
 FailureOr<Value> ReduceMinOp::foldInParts(OpBuilder &builder) {
-  return fold(*this, builder);
-}
-FailureOr<Value> ReduceProdOp::foldInParts(OpBuilder &builder) {
-  return fold(*this, builder);
+  return fold(*this, builder, elementOf(*this));
 }
 
 //===----------------------------------------------------------------------===//

@@ -193,6 +193,11 @@ Compilation::State::State(CompileOptions options)
   startTuning();
 }
 
+Compilation::State::~State() {
+  if (!module) // Nothing of it was compiled.
+    times.setEnabled(false);
+}
+
 void Compilation::State::startRemarks() {
   remark::RemarkCategories wanted;
   if (options.onRemark)

@@ -20,6 +20,7 @@ namespace dlc {
 /// What a compilation holds between its phases, and the steps it is made of.
 struct Compilation::State {
   explicit State(CompileOptions options);
+  ~State();
   void addMessage(mlir::Diagnostic &diagnostic);
   mlir::LogicalResult checkImport();
   mlir::LogicalResult checkRanks();

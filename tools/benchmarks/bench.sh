@@ -27,10 +27,22 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 
+results=$build/bench.json
 if [ "${1:-}" = --cpu ]; then
+  [ $# -ge 2 ] || {
+    echo "bench.sh: expected a level behind --cpu" >&2
+    exit 2
+  }
+  case $build in
+  *[[:space:]:]*)
+    echo "bench.sh: --cpu expects a build folder that can be preloaded from," \
+      "without spaces and colons, got '$build'" >&2
+    exit 2
+    ;;
+  esac
   ${CC:-cc} -O2 -shared -fPIC -o "$build/hide_cpu.so" "$here/hide_cpu.c"
-  export HIDE_CPU=${2:?expected a level behind --cpu} \
-    LD_PRELOAD=$build/hide_cpu.so
+  export HIDE_CPU=$2 LD_PRELOAD=$build/hide_cpu.so${LD_PRELOAD:+:$LD_PRELOAD}
+  results=$build/bench-$2.json
   shift 2
 fi
 
@@ -69,4 +81,4 @@ fi
 
 exec "$venv/bin/python" "$here/compare.py" --dlc "$dlc" \
   --runtime "$build/lib/libdlc_rt.so" --models "$models" \
-  --json "$build/bench.json" "$@"
+  --json "$results" "$@"

@@ -7,7 +7,9 @@
 //
 // Each cpuid becomes a signal (arch_prctl(2), ARCH_SET_CPUID), whose handler
 // asks in its place and clears bits of the answer (Intel SDM, volume 2, CPUID).
-// What the loader found out before stays: strings are copied with all there is.
+// What the loader found out before stays: strings are copied with all there is;
+// and so do instructions that nobody here computes with, as those for keys. A
+// program cannot handle SIGSEGV itself: its handlers are not installed.
 
 #define _GNU_SOURCE
 #include <asm/prctl.h>

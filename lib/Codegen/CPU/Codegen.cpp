@@ -31,7 +31,8 @@ namespace {
 /// them. Attributes and types are unique in a context: their addresses do.
 class EmittedCode {
 public:
-  explicit EmittedCode(ModuleOp module);
+  /// Of the function `kernel` and what it needs.
+  EmittedCode(ModuleOp module, StringRef kernel);
   /// The same for kernels that differ in their names alone.
   CodeHash hash() const { return hashOf(text); }
 
@@ -45,6 +46,7 @@ private:
     text += std::to_string(numbers.try_emplace(of, next).first->second) + ' ';
   }
 
+  StringRef kernel;
   std::string text;
   llvm::DenseMap<const void *, size_t> numbers; ///< Of values and blocks.
 };
@@ -56,7 +58,7 @@ struct Shared {
 };
 } // namespace
 
-EmittedCode::EmittedCode(ModuleOp module) {
+EmittedCode::EmittedCode(ModuleOp module, StringRef kernel) : kernel(kernel) {
   for (Operation &op : *module.getBody())
     add(op);
 }
@@ -64,10 +66,14 @@ EmittedCode::EmittedCode(ModuleOp module) {
 void EmittedCode::add(Operation &op) {
   add(op.getName().getAsOpaquePointer());
   for (NamedAttribute attribute : op.getAttrDictionary())
-    if (attribute.getName() != SymbolTable::getSymbolAttrName()) {
+    if (auto name = dyn_cast<StringAttr>(attribute.getValue());
+        attribute.getName() != SymbolTable::getSymbolAttrName() || !name ||
+        name.getValue() != kernel) {
       add(attribute.getName().getAsOpaquePointer());
       add(attribute.getValue().getAsOpaquePointer());
     }
+  // Flags of instructions are no attributes.
+  text += std::to_string(static_cast<size_t>(op.hashProperties()));
   text += '<';
   for (Value operand : op.getOperands())
     addNumber(operand.getAsOpaquePointer());
@@ -121,7 +127,7 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
     if (failed(emitKernel(builder, kernel, target)))
       return failure();
     std::string name = kernel.getName().str();
-    auto [before, isNew] = emitted.try_emplace(EmittedCode(*own).hash());
+    auto [before, isNew] = emitted.try_emplace(EmittedCode(*own, name).hash());
     if (!isNew) {
       const auto &[index, first] = before->second;
       shared[index].names.emplace_back(first, std::move(name));

@@ -305,19 +305,18 @@ struct ReadyColumns {
   /// is meant.
   void take(const ByteArguments &t, int64_t vectors);
   /// The other halves of the groups that are split, of vector `v`.
-  const uint32_t *restOf(int64_t v) const { return rest + v * kRest; }
+  const uint32_t *restOf(int64_t v) const { return data + kRest * (kAll + v); }
 
   bool isWide;                 ///< There are words of two terms.
   int64_t count[kByteVectors]; ///< Of split groups of each vector.
   /// Of each its distance from the first group, in bytes.
   int32_t split[kByteVectors][kMostGroups];
-  /// Groups; or words, of all groups first those at even places and then the
-  /// others, with `rest` behind.
-  alignas(64) uint32_t data[kMostGroups * kByteVectors * kLanes];
-  uint32_t rest[kMostGroups * kByteVectors * kLanes];
+  /// Groups, and behind the most that there are the other halves; or words, of
+  /// all groups first those at even places and then the others.
+  alignas(64) uint32_t data[2 * kMostGroups * kByteVectors * kLanes];
 
 private:
-  static constexpr int64_t kRest = kMostGroups * kLanes;
+  static constexpr int64_t kRest = kMostGroups * kLanes, kAll = kByteVectors;
 
   template <int vectors> bool trySplit(const ByteArguments &t);
   template <int vectors = 1>
@@ -349,7 +348,7 @@ inline bool ReadyColumns::trySplit(const ByteArguments &t) {
         const auto own = reinterpret_cast<SignedBytes>(bytes[v]);
         const SignedBytes half = own >> 1;
         storeWords(to + v * kLanes, reinterpret_cast<Words>(half));
-        storeWords(rest + v * kRest + count[v] * kLanes,
+        storeWords(data + kRest * (kAll + v) + count[v] * kLanes,
                    reinterpret_cast<Words>(own - half));
         split[v][count[v]++] = static_cast<int32_t>(l * kByteGroup);
       }

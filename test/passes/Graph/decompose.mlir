@@ -334,3 +334,19 @@ func.func @fold_some(%x: tensor<64x3x256xf32>) -> tensor<1x3x1xf32> {
   %y = graph.reduce_mean %x, %i02 {keepdims = true} : (tensor<64x3x256xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
   return %y : tensor<1x3x1xf32>
 }
+
+// -----
+
+// Sums of short floats are rounded once, and a product, of which parts may
+// overflow where the whole does not, has none.
+// CHECK-LABEL: func @fold_short
+// CHECK: %[[WIDE:.*]] = graph.cast %{{.*}} : (tensor<128x512xf16>) -> tensor<128x512xf32>
+// CHECK: graph.reduce_sum %[[WIDE]]
+// CHECK: %[[SUM:.*]] = graph.reduce_sum %{{.*}} {keepdims = false} : (tensor<128x1xf32>) -> tensor<f32>
+// CHECK: graph.cast %[[SUM]] {{.*}}: (tensor<f32>) -> tensor<f16>
+// CHECK: graph.reduce_prod %{{.*}} {keepdims = false} : (tensor<128x512xf16>) -> tensor<f16>
+func.func @fold_short(%x: tensor<128x512xf16>) -> (tensor<f16>, tensor<f16>) {
+  %sum = graph.reduce_sum %x {keepdims = false} : (tensor<128x512xf16>) -> tensor<f16>
+  %product = graph.reduce_prod %x {keepdims = false} : (tensor<128x512xf16>) -> tensor<f16>
+  return %sum, %product : tensor<f16>, tensor<f16>
+}

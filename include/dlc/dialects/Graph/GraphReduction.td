@@ -63,7 +63,7 @@ def ReduceMinOp : Graph_ReduceOp<"reduce_min", Graph_Tensor,
 def ReduceProdOp : Graph_ReduceOp<"reduce_prod", Graph_NumberTensor, "Product",
     "The product of elements, 1 over none; integers wrap around.",
     [DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<ReductionOpInterface, ["foldInParts"]>]>;
+     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 
 class Graph_ArgOp<string mnemonic, string meaning>
     : Graph_Op<mnemonic, "Row", [

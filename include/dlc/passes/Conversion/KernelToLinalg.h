@@ -12,7 +12,8 @@
 namespace dlc::conversion {
 
 /// True if `group`, operations of one block in order, can become one kernel of
-/// generated code, for the device that it is on. Operations
+/// generated code, for the device that it is on, and is not kept from threads
+/// by that: a kernel of one tile, of operations that have several. Operations
 /// with users outside the group are results; `graph.constant`s outside it may
 /// count as inside, see isPartOfKernel(). On refusal `why`, when given, gets
 /// the reason. Changes nothing; costs the plan of a copy.

@@ -71,11 +71,11 @@ def DecomposePass : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: inferred types (`graph-infer-types`).
     Ensures: no operation of static shapes is left that says it has faster parts
-    (DecomposeOpInterface), nor are there such among the parts: transposed
-    convolutions have become convolutions with the weights turned round, those
-    over three dimensions such over two. Large reductions that leave a few
-    elements, which one thread would compute, are reductions of parts. What
-    stood for constants is to be folded after. Gradients are built before: those of the wholes are simpler.
+    (DecomposeOpInterface, or ReductionOpInterface's foldInParts), nor are there
+    such among the parts: transposed convolutions have become convolutions with
+    the weights turned round, those over three dimensions such over two. Large
+    reductions that leave a few elements, which one thread would compute, are
+    reductions of parts. What stood for constants is to be folded after. Gradients are built before: those of the wholes are simpler.
     Cost: one walk; the work of the operations stays the same.
 
     ```mlir
@@ -425,7 +425,8 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     are convex, on one device and in one `graph.group`, and each is legal for a
     kernel library (an anchor with transposes of its operands and its epilogue;
     or several that it computes as a whole, where that takes less time than one
-    by one) or for Codegen. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
+    by one) or for Codegen, which refuses what one thread would compute though
+    nearly all of it could be shared. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
     Values keep their types; what is not grouped keeps its order as far as
     operands allow. With `values`, kernels that compute something again touch few
