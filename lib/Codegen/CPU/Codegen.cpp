@@ -46,7 +46,7 @@ private:
     text += std::to_string(numbers.try_emplace(of, next).first->second) + ' ';
   }
 
-  StringRef kernel;
+  NamedAttribute kernelName;
   std::string text;
   llvm::DenseMap<const void *, size_t> numbers; ///< Of values and blocks.
 };
@@ -58,7 +58,9 @@ struct Shared {
 };
 } // namespace
 
-EmittedCode::EmittedCode(ModuleOp module, StringRef kernel) : kernel(kernel) {
+EmittedCode::EmittedCode(ModuleOp module, StringRef kernel)
+    : kernelName(SymbolTable::getSymbolAttrName(),
+                 StringAttr::get(module.getContext(), kernel)) {
   for (Operation &op : *module.getBody())
     add(op);
 }
@@ -66,9 +68,7 @@ EmittedCode::EmittedCode(ModuleOp module, StringRef kernel) : kernel(kernel) {
 void EmittedCode::add(Operation &op) {
   add(op.getName().getAsOpaquePointer());
   for (NamedAttribute attribute : op.getAttrDictionary())
-    if (auto name = dyn_cast<StringAttr>(attribute.getValue());
-        attribute.getName() != SymbolTable::getSymbolAttrName() || !name ||
-        name.getValue() != kernel) {
+    if (attribute != kernelName) {
       add(attribute.getName().getAsOpaquePointer());
       add(attribute.getValue().getAsOpaquePointer());
     }
@@ -115,8 +115,8 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   const LLVMLowering lowering(module.getContext());
   std::vector<LLVMKernel> kernels;
   std::vector<Shared> shared;
-  std::map<CodeHash, std::pair<size_t, std::string>> known, emitted;
-  std::map<CodeHash, size_t> alike;
+  std::map<CodeHash, std::pair<size_t, std::string>> emitted;
+  std::map<CodeHash, size_t> alike; ///< But for numbers.
   OpBuilder builder(module.getContext());
   for (auto kernel : module.getOps<FunctionOpInterface>()) {
     auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
@@ -138,22 +138,23 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
     FailureOr<LLVMKernel> lowered = translateKernel(*own, target);
     if (failed(lowered))
       return failure();
-    auto [same, isOther] = known.try_emplace(lowered->hash());
-    if (!isOther) {
-      const auto &[index, first] = before->second = same->second;
-      shared[index].names.emplace_back(first, std::move(name));
-      continue;
-    }
     const size_t index =
         alike.try_emplace(lowered->hashWithoutNumbers(), kernels.size())
             .first->second;
-    before->second = same->second = {index, name};
     std::vector<uint32_t> numbers = lowered->numbers();
     if (index == kernels.size()) {
       kernels.push_back(std::move(*lowered));
       shared.emplace_back();
     }
-    shared[index].variants.push_back({std::move(name), std::move(numbers)});
+    std::vector<KernelVariant> &variants = shared[index].variants;
+    auto same = llvm::find_if(variants, [&](const KernelVariant &variant) {
+      return variant.numbers == numbers;
+    });
+    before->second = {index, same == variants.end() ? name : same->name};
+    if (same == variants.end())
+      variants.push_back({std::move(name), std::move(numbers)});
+    else
+      shared[index].names.emplace_back(same->name, std::move(name));
   }
   SmallVector<ObjectBuffer> objects(kernels.size());
   parallelFor(kernels.size(), threads, [&](size_t i) {

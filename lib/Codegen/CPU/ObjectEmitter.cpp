@@ -100,16 +100,6 @@ CodeHash dlc::codegen::hashOf(llvm::StringRef code) {
   return {hash.low64, hash.high64};
 }
 
-CodeHash LLVMKernel::hash() {
-  const std::string name = function->getName().str();
-  function->setName("");
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, nullptr);
-  function->setName(name);
-  return hashOf(text);
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels that differ in numbers
 //===----------------------------------------------------------------------===//
@@ -153,10 +143,15 @@ CodeHash LLVMKernel::hashWithoutNumbers() {
     numbers.emplace_back(use, use->get());
     use->set(llvm::ConstantFP::get(use->get()->getType(), 1.0));
   }
-  const CodeHash result = hash();
+  const std::string name = function->getName().str();
+  function->setName("");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, nullptr);
+  function->setName(name);
   for (auto [use, value] : numbers)
     use->set(value);
-  return result;
+  return hashOf(text);
 }
 
 /// A function with the body of `function` and one argument more.

@@ -42,8 +42,6 @@ struct LLVMKernel {
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::Function *function = nullptr; ///< In `module`.
 
-  /// The same for kernels that differ in their names alone.
-  CodeHash hash();
   /// The same for kernels that differ in their names and numbers() alone.
   CodeHash hashWithoutNumbers();
   /// The bits of the f32 that its instructions have, in their order.

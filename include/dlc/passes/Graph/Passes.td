@@ -75,7 +75,8 @@ def DecomposePass : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
     such among the parts: transposed convolutions have become convolutions with
     the weights turned round, those over three dimensions such over two. Large
     reductions that leave a few elements, which one thread would compute, are
-    reductions of parts. What stood for constants is to be folded after. Gradients are built before: those of the wholes are simpler.
+    reductions of parts. What stood for constants is to be folded after.
+    Gradients are built before: those of the wholes are simpler.
     Cost: one walk; the work of the operations stays the same.
 
     ```mlir
