@@ -686,6 +686,170 @@ def segmenter(name, seed, size=32, width=256):
     return g
 
 
+def xception(name, seed, size=160):
+    """Separable convolutions of 728 channels, which are no whole blocks of 16."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
+    x = g.op("Relu", g.batch_norm(g.conv(x, 32, 64, 3), 64))
+
+    def separable(value, ic, oc, stride=1):
+        value = g.conv(value, ic, ic, 3, stride, group=ic, gain=1.0)
+        return g.batch_norm(g.conv(value, ic, oc, 1), oc)
+
+    channels = 64
+    for width, stride in [(128, 2), (256, 2), (728, 2)] + [(728, 1)] * 4 + [(1024, 2)]:
+        first = channels if width == 1024 else width
+        widths = [channels, first, width] if stride == 2 else [width] * 4
+        y = x
+        for ic, oc in zip(widths, widths[1:]):
+            y = separable(y if ic == 64 else g.op("Relu", y), ic, oc)
+        if stride == 2:
+            y = g.op("MaxPool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+            x = g.batch_norm(g.conv(x, channels, width, 1, 2, gain=1.0), width)
+        x = g.op("Add", y, x)
+        channels = width
+    for width in [1536, 2048]:
+        x = g.op("Relu", separable(x, channels, width))
+        channels = width
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def regnet(name, seed, size=224):
+    """Residual convolutions of groups of 16 channels."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
+    channels = 32
+    for width, blocks in [(32, 1), (64, 2), (160, 7), (400, 12)]:
+        for block in range(blocks):
+            stride = 2 if block == 0 else 1
+            y = g.op("Relu", g.batch_norm(g.conv(x, channels, width, 1), width))
+            y = g.conv(y, width, width, 3, stride, group=width // 16)
+            y = g.op("Relu", g.batch_norm(y, width))
+            y = g.batch_norm(g.conv(y, width, width, 1, gain=0.5), width)
+            if block == 0:
+                x = g.batch_norm(g.conv(x, channels, width, 1, stride, gain=1.0), width)
+            x = g.op("Relu", g.op("Add", x, y))
+            channels = width
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def mobileone(name, seed, size=224):
+    """Depthwise convolutions and those of one pixel, nothing else."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.op("Relu", g.conv(x, 3, 48, 3, 2))
+    channels = 48
+    for width, blocks in [(48, 2), (128, 8), (256, 10), (1024, 1)]:
+        for block in range(blocks):
+            stride = 2 if block == 0 else 1
+            x = g.op("Relu", g.conv(x, channels, channels, 3, stride, group=channels))
+            x = g.op("Relu", g.conv(x, channels, width, 1))
+            channels = width
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def efficientnet_lite(name, seed, size=224):
+    """Inverted residuals with Clip, 5x5 ones too, whose channels are mostly no
+    whole blocks of 16."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def relu6(value):
+        return g.op("Clip", value, g.scalar(0), g.scalar(6))
+
+    x = relu6(g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
+    channels = 32
+    for expand, width, blocks, first_stride, kernel in [
+            (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
+            (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]:
+        for block in range(blocks):
+            stride = first_stride if block == 0 else 1
+            y, hidden = x, channels * expand
+            if expand != 1:
+                y = relu6(g.batch_norm(g.conv(y, channels, hidden, 1), hidden))
+            y = relu6(g.batch_norm(
+                g.conv(y, hidden, hidden, kernel, stride, group=hidden), hidden))
+            y = g.batch_norm(g.conv(y, hidden, width, 1, gain=1.0), width)
+            x = g.op("Add", x, y) if stride == 1 and channels == width else y
+            channels = width
+    x = relu6(g.batch_norm(g.conv(x, channels, 1280, 1), 1280))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, 1280, 1000), "logits", [1, 1000])
+    return g
+
+
+def densenet(name, seed, size=160, growth=32):
+    """Every layer reads what all before have made."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 64, 7, 2), 64))
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = 64
+    for stage, layers in enumerate([6, 12, 24, 16]):
+        for _ in range(layers):
+            y = g.op("Relu", g.batch_norm(x, channels))
+            y = g.op("Relu", g.batch_norm(g.conv(y, channels, 4 * growth, 1), 4 * growth))
+            y = g.conv(y, 4 * growth, growth, 3)
+            x = g.op("Concat", x, y, axis=1)
+            channels += growth
+        x = g.op("Relu", g.batch_norm(x, channels))
+        if stage < 3:
+            x = g.conv(x, channels, channels // 2, 1, gain=1.0)
+            x = g.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
+            channels //= 2
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def inception(name, seed, size=160):
+    """Windows of 1x7, 7x1 and 5x5 side by side, of odd numbers of channels."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def conv(value, ic, oc, kernel, stride=1, pads=None):
+        high, wide = kernel
+        weight = g.normal((oc, ic, high, wide), (2.0 / (ic * high * wide)) ** 0.5)
+        value = g.op("Conv", value, weight, kernel_shape=kernel, strides=[stride] * 2,
+                     pads=[high // 2, wide // 2] * 2)
+        return g.op("Relu", g.batch_norm(value, oc))
+
+    def pool(value):
+        return g.op("AveragePool", value, kernel_shape=[3, 3], strides=[1, 1],
+                    pads=[1] * 4)
+
+    x = conv(conv(conv(x, 3, 32, [3, 3], 2), 32, 32, [3, 3]), 32, 64, [3, 3])
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    x = conv(conv(x, 64, 80, [1, 1]), 80, 192, [3, 3])
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    channels = 192
+    for pooled in [32, 64, 64]:
+        wide = conv(conv(x, channels, 48, [1, 1]), 48, 64, [5, 5])
+        twice = conv(conv(conv(x, channels, 64, [1, 1]), 64, 96, [3, 3]), 96, 96, [3, 3])
+        x = g.op("Concat", conv(x, channels, 64, [1, 1]), wide, twice,
+                 conv(pool(x), channels, pooled, [1, 1]), axis=1)
+        channels = 224 + pooled
+    x = conv(x, channels, 384, [3, 3], 2)
+    channels = 384
+    for inner in [128, 160, 192]:
+        long = conv(conv(conv(x, channels, inner, [1, 1]), inner, inner, [1, 7]),
+                    inner, 192, [7, 1])
+        x = g.op("Concat", conv(x, channels, 192, [1, 1]), long,
+                 conv(pool(x), channels, 192, [1, 1]), axis=1)
+        channels = 576
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
 class Quantized:
     """Another network in 8 bits: as ONNX Runtime's tools make it of two inputs of
     random numbers, in QDQ form, or, `dynamic`, with products alone."""
@@ -774,6 +938,12 @@ OTHERS = {
     "diffusion": diffusion,
     "speech": speech,
     "segmenter": segmenter,
+    "xception": xception,
+    "regnet": regnet,
+    "mobileone": mobileone,
+    "efficientnet_lite": efficientnet_lite,
+    "densenet": densenet,
+    "inception": inception,
 }
 QUANTIZED = {
     "resnet50_int8": quantized(resnet50),

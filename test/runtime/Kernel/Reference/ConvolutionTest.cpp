@@ -13,10 +13,12 @@ using namespace dlc::rt::ref::test;
 using Ints = std::vector<int64_t>;
 
 /// Small integers, different at every element: sums of products are exact.
+/// Those of an unsigned type are 0 to 10, others -5 to 5.
 static TestTensor pattern(DataType type, Ints shape, int64_t seed) {
   std::vector<double> values(*elementCount(shape));
+  double least = type == DLC_U8 ? 0 : -5;
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<double>((i * 7 + seed * 5) % 11) - 5;
+    values[i] = static_cast<double>((i * 7 + seed * 5) % 11) + least;
   return tensor(type, std::move(shape), values);
 }
 
