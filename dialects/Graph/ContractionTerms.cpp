@@ -294,6 +294,17 @@ template <typename Op> static SmallVector<int64_t> foldedExtentsOf(Op op) {
   return extents;
 }
 
+/// Whether channels of the result leave places in their last block, for which
+/// there are no weights.
+template <typename Op> static bool hasPlacesLeft(Op op) {
+  const int64_t block = blockOf(op, op.getY());
+  return block && shapeOf(op.getW())[0] % block != 0;
+}
+
+static Value failOfPlacesLeft(ElementReader &reader) {
+  return reader.fail("channels of a result that do not fill their blocks");
+}
+
 template <typename Op> static FactorDims convFactorDimsOf(Op op) {
   FactorDims dims{{0}, {1}};
   const auto rank = static_cast<unsigned>(shapeOf(op.getW()).size());
@@ -350,6 +361,8 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
     return reader.fail("a bias within the sum");
   if (isShortFloat(elementOf(*this)))
     return failOfShortFloats(reader);
+  if (hasPlacesLeft(*this))
+    return failOfPlacesLeft(reader);
   const ConvTerm term(*this, position, folded);
   return multiply(elementOf(*this), reader,
                   buildTap(reader, getX(), term.block, position[0],
@@ -377,6 +390,8 @@ std::optional<FactorDims> IntegerConvOp::getFactorDims() {
 Value IntegerConvOp::buildTermAt(ElementReader &reader,
                                  ArrayRef<Index> position,
                                  ArrayRef<Index> folded) {
+  if (hasPlacesLeft(*this))
+    return failOfPlacesLeft(reader);
   const ConvTerm term(*this, position, folded);
   // Zero points of output channels are a vector.
   auto zeroOf = [&](Value zero) {

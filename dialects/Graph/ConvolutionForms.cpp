@@ -310,6 +310,8 @@ static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
         cast<RankedTensorType>(y.getType()).getRank() - 1, 1);
     shape[0] = cast<RankedTensorType>(bias.getType()).getNumElements();
     if (auto block = static_cast<int64_t>(op.getChannelBlock())) {
+      if (shape[0] % block != 0)
+        return failure();
       shape[0] /= block;
       shape.back() = block;
     }

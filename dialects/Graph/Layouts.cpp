@@ -154,6 +154,12 @@ template <typename Op> static bool isLastApart(Op op) {
   return isOne(op.getKernelShape()) && isOne(op.getStrides()) && !isPadded;
 }
 
+bool MaxPoolOp::keepsChannelsApart() { return true; }
+bool AvgPoolOp::keepsChannelsApart() { return true; }
+bool SliceOp::keepsChannelsApart() { return true; }
+bool PadOp::keepsChannelsApart() { return true; }
+bool ResizeOp::keepsChannelsApart() { return true; }
+
 bool MaxPoolOp::hasAnyBlocks() { return isLastApart(*this); }
 bool AvgPoolOp::hasAnyBlocks() { return isLastApart(*this); }
 

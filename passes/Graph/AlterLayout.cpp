@@ -4,6 +4,7 @@
 // that transposes vanish, and which have their channels in blocks, so that
 // convolutions are fast. The decision is Planning/Layout's.
 
+#include "Extents.h"
 #include "LayoutForms.h"
 
 #include "dlc/Analysis/IndexedGraph.h"
@@ -215,8 +216,7 @@ public:
 private:
   /// `value` in a layout of its rank: as it was made, or moved once.
   Value get(Value value, unsigned layout);
-  Value move(Value kept, int64_t rank, unsigned from, unsigned to,
-             int64_t block, Operation *maker);
+  Value move(Value value, Value kept, unsigned from, unsigned to);
   Value getOperand(OpOperand &operand, const Form &form, int64_t rank);
   LogicalResult build(Operation *op, const Form &form);
   LogicalResult setResults(Operation *op, Operation *built, const Form &form);
@@ -235,15 +235,21 @@ public:
       : builder(builder), loc(loc), model(model) {}
   Value transpose(Value value, ArrayRef<int64_t> perm);
   Value reshape(Value value, ArrayRef<int64_t> shape);
-  /// N, C, D1..Dn, in the order `p`, in blocks; and back.
+  /// N, C, D1..Dn, in the order `p`, in blocks, the last with zeros behind the
+  /// channels; and back.
   Value block(Value value, ArrayRef<int64_t> p, int64_t size);
-  Value unblock(Value value, ArrayRef<int64_t> p);
+  Value unblock(Value value, ArrayRef<int64_t> p, int64_t channels);
+  /// What has been reduced to N, C or C in blocks, of that shape.
+  Value unblockReduced(Value value, ArrayRef<int64_t> shape);
 
 private:
   Value placed(Operation *op) {
     if (model)
       copyPlacement(model, op);
     return op->getResult(0);
+  }
+  Value withExtent(Value value, int64_t axis, int64_t extent) {
+    return graph::withExtent(builder, loc, model, value, axis, extent);
   }
 
   OpBuilder &builder;
@@ -287,8 +293,11 @@ static SmallVector<int64_t> permutationToBlocks(ArrayRef<int64_t> p) {
 }
 
 Value Mover::block(Value value, ArrayRef<int64_t> p, int64_t size) {
-  SmallVector<int64_t> perm = permutationToBlocks(p), split(shapeOf(value));
+  SmallVector<int64_t> perm = permutationToBlocks(p);
   int64_t channels = perm[1];
+  value = withExtent(value, channels,
+                     llvm::alignTo(shapeOf(value)[channels], size));
+  SmallVector<int64_t> split(shapeOf(value));
   split[channels] /= size;
   split.insert(split.begin() + channels + 1, size);
   if (isIdentityPermutation(p) && hasNoSpace(shapeOf(value)))
@@ -296,28 +305,39 @@ Value Mover::block(Value value, ArrayRef<int64_t> p, int64_t size) {
   return transpose(reshape(value, split), perm);
 }
 
-Value Mover::unblock(Value value, ArrayRef<int64_t> p) {
+Value Mover::unblock(Value value, ArrayRef<int64_t> p, int64_t channels) {
   SmallVector<int64_t> perm = permutationToBlocks(p), joined(shapeOf(value));
   joined[1] *= joined.pop_back_val();
   bool isInOrder = isIdentityPermutation(p) && hasNoSpace(joined);
   if (!isInOrder)
     value = transpose(value, invertPermutationVector(perm));
-  return reshape(value, applyPermutation(joined, p));
+  return withExtent(reshape(value, applyPermutation(joined, p)), perm[1],
+                    channels);
 }
 
-Value Rewrite::move(Value kept, int64_t rank, unsigned from, unsigned to,
-                    int64_t block, Operation *maker) {
+Value Mover::unblockReduced(Value value, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> joined(shape);
+  const int64_t axis = static_cast<int64_t>(shape.size()) - 1;
+  ArrayRef<int64_t> own = shapeOf(value);
+  joined[axis] = own.back() * own[own.size() - 2];
+  return withExtent(reshape(value, joined), axis, shape.back());
+}
+
+/// `value`, which is there as `kept`, in another layout.
+Value Rewrite::move(Value value, Value kept, unsigned from, unsigned to) {
+  const int64_t rank = rankOf(value);
   OpBuilder builder(kept.getContext());
   builder.setInsertionPointAfterValue(kept);
-  Mover mover(builder, kept.getLoc(), maker);
+  Mover mover(builder, kept.getLoc(), value.getDefiningOp());
   auto permutationOf = [&](unsigned layout) {
     return layout == 0 ? Permutation(identityOf(rank))
                        : decided.layouts.of(rank)[layout];
   };
   if (to == kBlocked)
-    return mover.block(kept, permutationOf(from), block);
+    return mover.block(kept, permutationOf(from),
+                       decided.layouts.blockOf(value));
   if (from == kBlocked)
-    return mover.unblock(kept, permutationOf(to));
+    return mover.unblock(kept, permutationOf(to), shapeOf(value)[1]);
   return mover.transpose(
       kept, applyPermutation(invertPermutationVector(permutationOf(from)),
                              permutationOf(to)));
@@ -335,9 +355,7 @@ Value Rewrite::get(Value value, unsigned layout) {
     ++blocked;
     blockedBytes += costOfMoving(value) / 2;
   }
-  const int64_t block = layout == kBlocked ? decided.layouts.blockOf(value) : 0;
-  return result = move(kept, rankOf(value), from, layout, block,
-                       value.getDefiningOp());
+  return result = move(value, kept, from, layout);
 }
 
 /// Operands of lower rank, or that come into blocks for this operation only,
@@ -395,8 +413,13 @@ LogicalResult Rewrite::setResults(Operation *op, Operation *built,
        llvm::zip_equal(op->getResults(), built->getResults(), types)) {
     now.setType(type);
     Value value = now;
-    if (form.layout == 0)
-      value = Mover(builder, op->getLoc(), op).reshape(now, shapeOf(result));
+    Mover mover(builder, op->getLoc(), op);
+    const bool isReduced = form.layout == 0 && form.blockedRank > 0 &&
+                           decided.layouts.of(op).empty();
+    if (isReduced)
+      value = mover.unblockReduced(now, shapeOf(result));
+    else if (form.layout == 0)
+      value = mover.reshape(now, shapeOf(result));
     made[result] = {form.layout, value};
   }
   return success();

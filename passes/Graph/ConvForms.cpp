@@ -31,9 +31,18 @@ static int64_t blockOf(RankedTensorType type, int64_t block) {
 static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
   SmallVector<int64_t> shape(type.getShape());
   block = blockOf(type, block);
-  shape[1] /= block;
+  shape[1] = llvm::divideCeil(shape[1], block);
   shape.push_back(block);
   return type.clone(shape);
+}
+
+bool dlc::graph::canEndWithin(RankedTensorType type, int64_t block) {
+  // Integers that nobody wrote may be divisors.
+  if (!type.getElementType().isF32())
+    return false;
+  const int64_t channels = type.getDimSize(1),
+                places = llvm::alignTo(channels, block);
+  return (places - channels) * 3 <= channels;
 }
 
 static bool isBlockable(Value value, const ConvOptions &options) {
@@ -48,7 +57,8 @@ static bool isBlockable(Value value, const ConvOptions &options) {
   if (!isTaken || type.getNumElements() == 0)
     return false;
   if (options.block != kAllChannels)
-    return type.getDimSize(1) % options.block == 0;
+    return type.getDimSize(1) % options.block == 0 ||
+           (options.mayEndWithin() && canEndWithin(type, options.block));
   // Of all channels there are enough to read several at once.
   constexpr int64_t together = 8;
   return options.isGenerated ? type.getDimSize(1) % together == 0

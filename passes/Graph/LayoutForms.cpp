@@ -36,7 +36,8 @@ LayoutCost dlc::graph::costOfMoving(Value value) {
   return count < kForbidden / 2 ? 2 * count : kForbidden;
 }
 
-Layouts::Layouts(Block &body, const ConvOptions &options) {
+Layouts::Layouts(Block &body, const ConvOptions &options)
+    : mayEndWithin(options.mayEndWithin()) {
   addPermutations(body);
   if (options.block != 0)
     addConvolutions(body, options);
@@ -95,11 +96,18 @@ void Layouts::addConvolutions(Block &body, const ConvOptions &options) {
   }
 }
 
-static bool hasBlocks(Value value, const Layouts &layouts) {
+bool Layouts::endsWithin(Value value) const {
+  return cast<RankedTensorType>(value.getType()).getDimSize(1) %
+             blockOf(value) !=
+         0;
+}
+
+bool Layouts::hasBlocks(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getRank() >= 3 &&
          type.getNumElements() > 0 &&
-         type.getDimSize(1) % layouts.blockOf(value) == 0;
+         (!endsWithin(value) ||
+          (mayEndWithin && canEndWithin(type, blockSize)));
 }
 
 /// Values that operations which compute in blocks tie to each other are so to
@@ -121,14 +129,16 @@ void Layouts::addBlockable(Block &body) {
     for (auto [k, operand] : llvm::enumerate(op.getOperands()))
       if (isData(&op, k))
         own.push_back(operand);
-    llvm::erase_if(own, [&](Value it) { return !hasBlocks(it, *this); });
+    llvm::erase_if(own, [&](Value it) { return !hasBlocks(it); });
+    if (!layout.keepsChannelsApart())
+      llvm::erase_if(own, [&](Value it) { return endsWithin(it); });
     for (Value value : own)
       tied.unionSets(own.front().getAsOpaquePointer(),
                      value.getAsOpaquePointer());
   }
   DenseSet<const void *> leaders;
   for (Value end : ends)
-    if (hasBlocks(end, *this)) {
+    if (hasBlocks(end)) {
       blockable.insert(end);
       leaders.insert(tied.getOrInsertLeaderValue(end.getAsOpaquePointer()));
     }
@@ -261,7 +271,7 @@ bool dlc::graph::hasNoSpace(ArrayRef<int64_t> shape) {
 
 /// Adds to `form`, which computes in blocks, the layout of one more operand and
 /// what it costs; false where it cannot be.
-static bool addOperand(Operation *op, unsigned k, const Layouts &layouts,
+static bool addOperand(LayoutOpInterface op, unsigned k, const Layouts &layouts,
                        Form &form) {
   Value operand = op->getOperand(k);
   bool isBlockable =
@@ -269,10 +279,11 @@ static bool addOperand(Operation *op, unsigned k, const Layouts &layouts,
   bool isRead = isData(op, k) && rankOf(operand) != 0;
   form.operands.push_back(isRead && isBlockable ? kBlocked : 0);
   if (!isRead || isBlockable)
-    return true;
+    return !isRead || op.keepsChannelsApart() || !layouts.endsWithin(operand);
   // It is brought into blocks where it is read.
   auto channels = channelsOf(operand, form.blockedRank);
-  if (!channels || (*channels != 1 && *channels % form.block != 0))
+  if (!channels || (*channels != 1 && *channels % form.block != 0 &&
+                    !op.keepsChannelsApart()))
     return false;
   if (*channels != 1 && !getConstantElements(operand))
     addCost(form, costOfMoving(operand));
@@ -290,7 +301,10 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
   // Reductions may give N, C or C, which have nothing to be in blocks.
   int64_t rank = rankOf(op->getResult(0));
   bool isReduced = rank == 1 || rank == 2;
-  auto isBlockable = [&](Value y) { return layouts.isBlockable(y); };
+  auto isBlockable = [&](Value y) {
+    return layouts.isBlockable(y) &&
+           (op.keepsChannelsApart() || !layouts.endsWithin(y));
+  };
   if (!isReduced && !llvm::all_of(op->getResults(), isBlockable))
     return;
   form.layout = isReduced ? 0 : kBlocked;

@@ -52,7 +52,17 @@ struct ConvOptions {
   int64_t bf16Parts = library::kExactParts; ///< As chooseAlgorithm() has them.
   bool plainGradients = false; ///< Those of weights take no blocks.
   bool isGenerated = false;    ///< By generated code, not by a library.
+
+  /// Whether channels may end within a block: libraries of floats leave out
+  /// what lies behind them, and rounded floats are those of whole blocks.
+  bool mayEndWithin() const {
+    return block > 0 && !isGenerated && bf16Parts != library::kRounded;
+  }
 };
+
+/// Whether a tensor N, C, D1..Dn can be in blocks whose last one its channels
+/// do not fill: there is no more than a third beside them.
+bool canEndWithin(mlir::RankedTensorType type, int64_t block);
 
 /// The forms of a convolution or its ConvWeightGradientOp that a library
 /// computes; the first is without blocks and always there; of others there are
@@ -93,6 +103,8 @@ public:
   /// Channels of a block where `op` computes in them: of the widest of the
   /// tensors that have them.
   int64_t blockOf(mlir::Operation *op) const;
+  /// Whether the channels of `value`, in blocks, end within one.
+  bool endsWithin(mlir::Value value) const;
   /// Blocks of `value` may be worth it: what computes in them leads from it to
   /// a convolution, which is not so of what becomes weights.
   bool isBlockable(mlir::Value value) const;
@@ -102,10 +114,12 @@ private:
   void addPermutations(mlir::Block &body);
   void addConvolutions(mlir::Block &body, const ConvOptions &options);
   void addBlockable(mlir::Block &body);
+  bool hasBlocks(mlir::Value value) const;
 
   std::map<int64_t, llvm::SmallVector<Permutation>> byRank;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ConvForm>> convolutions;
   int64_t blockSize = 0;
+  bool mayEndWithin = false; ///< As ConvOptions have it.
   llvm::DenseSet<mlir::Value> blockable;
 };
 

@@ -3,8 +3,9 @@
 // graph-pad-channels: images of few channels, with as many as a block has, and
 // values between convolutions, with whole blocks.
 
+#include "Extents.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
-#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Evaluate.h"
@@ -36,29 +37,6 @@ static bool isWorthPadding(ConvOp conv, int64_t block) {
          x.getDimSize(1) < block &&
          typeOf(conv.getY()).getDimSize(1) % block == 0 &&
          llvm::product_of(w.getShape().drop_front(2)) >= leastTaps;
-}
-
-/// `value` with zeros behind what it has along `axis`.
-static Value pad(OpBuilder &builder, Operation *op, Value value, int64_t axis,
-                 int64_t extent) {
-  Location loc = op->getLoc();
-  MLIRContext *context = builder.getContext();
-  RankedTensorType type = typeOf(value);
-  SmallVector<int64_t> shape(type.getShape());
-  const int64_t missing = extent - shape[axis];
-  shape[axis] = extent;
-  auto ints = [&](ArrayRef<int64_t> values) -> Value {
-    return ConstantOp::create(builder, loc, makeInts(context, values));
-  };
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  Value zero = ConstantOp::create(
-      builder, loc,
-      cast<ElementsAttr>(DenseElementsAttr::get(
-          scalar, builder.getZeroAttr(type.getElementType()))));
-  auto padded = PadOp::create(builder, loc, type.clone(shape), value,
-                              ints({0, missing}), zero, ints({axis}));
-  copyPlacement(op, padded);
-  return padded.getY();
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +126,8 @@ static void padBetween(func::FuncOp function, int64_t block) {
     shape[1] = static_cast<int64_t>(llvm::alignTo(shape[1], block));
     auto padWeights = [&](ConvOp conv, OpOperand &operand, int64_t axis) {
       builder.setInsertionPoint(conv);
-      operand.set(pad(builder, conv, operand.get(), axis, shape[1]));
+      operand.set(withExtent(builder, conv.getLoc(), conv, operand.get(), axis,
+                             shape[1]));
     };
     if (auto conv = value.getDefiningOp<ConvOp>()) {
       padWeights(conv, conv.getWMutable(), 0);
@@ -178,8 +157,10 @@ struct PadChannels : graph::impl::PadChannelsPassBase<PadChannels> {
       if (!isWorthPadding(conv, block))
         return;
       OpBuilder builder(conv);
-      Value x = pad(builder, conv, conv.getX(), 1, block),
-            w = pad(builder, conv, conv.getW(), 1, block);
+      auto padded = [&](Value value) {
+        return withExtent(builder, conv.getLoc(), conv, value, 1, block);
+      };
+      Value x = padded(conv.getX()), w = padded(conv.getW());
       conv.getXMutable().assign(x);
       conv.getWMutable().assign(w);
     });

@@ -50,12 +50,14 @@ Status cpu::checkBlocked(const ConvShape &shape) {
   if (isDepthwise && shape.groupOut() != 1)
     return refuse("as many output channels as input channels of depthwise "
                   "convolutions of blocked tensors");
-  if (shape.blockedY && !isDepthwise && shape.groupOut() % kChannelBlock != 0)
+  if (shape.blockedY && !isDepthwise && shape.group != 1 &&
+      shape.groupOut() % kChannelBlock != 0)
     return refuse("blocks of 16 output channels of one group");
   if (shape.taps() > kMostOffsets / kBlockedRows)
     return refuse("at most 1365 taps for blocked tensors");
   if (shape.blockedX) {
-    if (!isDepthwise && shape.groupIn() % kChannelBlock != 0)
+    if (!isDepthwise && shape.group != 1 &&
+        shape.groupIn() % kChannelBlock != 0)
       return refuse("blocks of 16 input channels of one group");
     return Status::ok();
   }
@@ -73,7 +75,7 @@ Status cpu::checkBlocked(const ConvShape &shape) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Of a plain y they may end within a block.
+/// They may end within a block.
 static int64_t paddedChannels(const ConvShape &shape) {
   return ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
 }
@@ -102,10 +104,10 @@ size_t cpu::packedBlockedBytes(const ConvShape &shape) {
                              shape.taps() * element);
 }
 
-
 /// Packed weights: parts, for some output channels each, which follow each
-/// other as the channels do. A part is [C/16][taps][16][64], of a plain x
-/// [C][taps][64], and [taps][16] of depthwise ones.
+/// other as the channels do. A part is [C/16][taps][16][64], with fewer rows
+/// in the last block if channels end within it, of a plain x [C][taps][64], and
+/// [taps][16] of depthwise ones.
 namespace {
 class WeightParts {
 public:
@@ -127,15 +129,16 @@ public:
     const int64_t own = std::min(width, padded - first);
     source += row * channels * taps;
     target += row * channels * taps;
-    if (kernels && block == kChannelBlock && first + own <= rows) {
-      for (int64_t c = 0; c < channels; c += block)
-        kernels->packPanels(source + c * taps, channels * taps, own, taps,
-                            target + c * taps * own);
-      return;
-    }
-    for (int64_t begin = 0; begin < channels; begin += block)
+    const bool isFast =
+        kernels && block == kChannelBlock && first + own <= rows;
+    int64_t begin = 0;
+    for (; isFast && begin + block <= channels; begin += block)
+      kernels->packPanels(source + begin * taps, channels * taps, own, taps,
+                          target + begin * taps * own);
+    target += begin * taps * own;
+    for (; begin < channels; begin += block)
       for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t c = begin; c < begin + block; ++c)
+        for (int64_t c = begin; c < std::min(begin + block, channels); ++c)
           for (int64_t i = 0; i < own; ++i)
             *target++ = first + i < rows
                             ? source[(i * channels + c) * taps + tap]
@@ -329,7 +332,7 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
 }
 
 bool cpu::canRound(const ConvShape &shape) {
-  if (!shape.packed || shape.winograd)
+  if (!shape.packed || shape.winograd || !shape.hasWholeBlocks())
     return false;
   if (!shape.blockedX)
     return shape.blockedY && shape.pairedBlocks && shape.dilation[1] == 1 &&
@@ -341,10 +344,11 @@ bool cpu::canRound(const ConvShape &shape) {
 bool cpu::paysToSplit(const ConvShape &shape) {
   constexpr int64_t fewestPixels = 48, fewest = 64, fewestWeights = 256 * 64;
   const int64_t terms = shape.groupIn() * shape.taps();
-  return shape.blockedX && shape.blockedY && !shape.isDepthwise() &&
-         !shape.winograd && shape.taps() <= kMostSplitTaps &&
-         shape.pixels() >= fewestPixels && shape.groupOut() >= fewest &&
-         terms >= fewest && shape.groupOut() * terms >= fewestWeights;
+  return shape.blockedX && shape.blockedY && shape.hasWholeBlocks() &&
+         !shape.isDepthwise() && !shape.winograd &&
+         shape.taps() <= kMostSplitTaps && shape.pixels() >= fewestPixels &&
+         shape.groupOut() >= fewest && terms >= fewest &&
+         shape.groupOut() * terms >= fewestWeights;
 }
 
 int64_t cpu::mostPixelsOfSplit(const ConvShape &shape) {
@@ -489,7 +493,8 @@ BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   BlockedDepthwisePlan plan = {};
   static_cast<Windows &>(plan) = windowsOf(shape);
   plan.batch = shape.batch;
-  plan.blocks = shape.outChannels / kChannelBlock;
+  plan.channels = shape.outChannels;
+  plan.blocks = ceilDiv(plan.channels, kChannelBlock);
   plan.inRows = plan.inH;
   plan.outRows = plan.outH;
   plan.epilogue = shape.epilogue;

@@ -178,12 +178,14 @@ void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
       int64_t firstIn = row * plan.strideH - plan.padTop;
       if (plan.inRows < plan.inH)
         firstIn = (firstIn % plan.inRows + plan.inRows) % plan.inRows;
-      for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
+      for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
+        const int64_t channel = block * kChannelBlock + lane;
         run({plan, x + plane * inSize + lane,
              w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
-             bias ? load(bias + block * kChannelBlock + lane) : Vec{}, low,
-             high, residual ? residual + at + lane : nullptr, y + at + lane,
-             row, firstIn});
+             bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{},
+             low, high, residual ? residual + at + lane : nullptr,
+             y + at + lane, row, firstIn});
+      }
     }
     activateRest(y + (plane * plan.outRows + first - plan.outFirst) * rowSize,
                  rowSize, last - first, rowSize, plan.epilogue);

@@ -5,7 +5,9 @@
 //
 // A kernel computes some pixels of some blocks of channels: for each tap and
 // block of input channels it multiplies the sixteen elements under each pixel
-// by sixteen rows of weights, packed [OC/64][C/16][taps][16][64]. Elements are
+// by sixteen rows of weights, packed [OC/64][C/16][taps][16][64], or by fewer
+// in the last block where channels end within it: what lies behind them in x is
+// never read, and in y it is nobody's. Elements are
 // read where they are; which those are says a table of offsets for each group
 // of pixels, where what lies outside the image is an offset of its own. So
 // pixels are numbered through all rows, and no padding is ever copied. Where
@@ -51,7 +53,8 @@ struct BlockedArguments {
   const int64_t *nextOffsets;
   bool hasNext; ///< Without offsets: whether a call follows.
   int64_t taps;
-  int64_t blocks, blockStride; ///< Of x; blocked only.
+  int64_t blocks, blockStride; ///< Of x, whole ones; blocked only.
+  int64_t rest;                ///< Channels of one block more, or 0.
   int64_t pixelStride;         ///< Of x; plain only.
   const float *w;
   int64_t wStride; ///< From row to row.
@@ -180,6 +183,26 @@ private:
   int64_t stride, lines, quarter, left = 0;
 };
 
+/// Adds the products of the channels of a block, under each pixel i from
+/// pixelOf(i) on, and as many rows of weights, behind which w is then.
+template <typename Sums, typename Function>
+[[gnu::always_inline]] inline void
+addBlock(Sums &sums, Function &&pixelOf, int64_t channels, const float *&w,
+         int64_t wStride, WeightFetcher &fetcher) {
+  int64_t l = 0;
+  for (; l + 4 <= channels; l += 4, w += 4 * wStride) {
+    fetcher.fetch();
+    DLC_UNROLL for (int j = 0; j < 4; ++j) {
+      sums.add(
+          [&](int i)
+              __attribute__((always_inline)) { return pixelOf(i)[l + j]; },
+          w + j * wStride);
+    }
+  }
+  DLC_KEEP_ROLLED for (; l < channels; ++l, w += wStride) sums.add(
+      [&](int i) __attribute__((always_inline)) { return pixelOf(i)[l]; }, w);
+}
+
 template <int pixels, int panels>
 void blockedKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
@@ -187,7 +210,9 @@ void blockedKernel(const BlockedArguments &t) {
   const float *w = t.w;
   WeightFetcher fetcher(t);
   const int64_t wStride = t.wStride;
-  for (int64_t block = 0; block < t.blocks; ++block) {
+  const int64_t blocks = t.blocks + (t.rest != 0);
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t channels = block < t.blocks ? kChannelBlock : t.rest;
     const float *x = t.x + block * t.blockStride;
     const int64_t *offsets = t.offsets;
     if (t.nextOffsets)
@@ -204,21 +229,15 @@ void blockedKernel(const BlockedArguments &t) {
       if (all == kOutside) {
         for (int quarter = 0; quarter < 4; ++quarter)
           fetcher.fetch();
-        w += kChannelBlock * wStride;
+        w += channels * wStride;
         continue;
       }
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
-      for (int64_t l = 0; l < kChannelBlock; l += 4) {
-        fetcher.fetch();
-        DLC_UNROLL for (int j = 0; j < 4; ++j) {
-          sums.add([&](int i)
-                       __attribute__((always_inline)) { return a[i][l + j]; },
-                   w + j * wStride);
-        }
-        w += 4 * wStride;
-      }
+      addBlock(
+          sums, [&](int i) __attribute__((always_inline)) { return a[i]; },
+          channels, w, wStride, fetcher);
     }
   }
   sums.finish(t);
@@ -230,7 +249,8 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
   const float *x = t.x, *w = t.w;
   WeightFetcher fetcher(t);
   const int64_t wStride = t.wStride;
-  for (int64_t block = 0; block < t.blocks; ++block, x += t.blockStride) {
+  const int64_t blocks = t.blocks + (t.rest != 0);
+  for (int64_t block = 0; block < blocks; ++block, x += t.blockStride) {
     if (t.hasNext)
       fetchNext<pixels, panels>(
           t,
@@ -239,14 +259,11 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
           },
           block);
     fetcher.startSixteen();
-    for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride) {
-      fetcher.fetch();
-      DLC_UNROLL for (int j = 0; j < 4; ++j) {
-        sums.add([&](int i) __attribute__((
-                     always_inline)) { return x[i * kChannelBlock + l + j]; },
-                 w + j * wStride);
-      }
-    }
+    addBlock(
+        sums,
+        [&](int i)
+            __attribute__((always_inline)) { return x + i * kChannelBlock; },
+        block < t.blocks ? kChannelBlock : t.rest, w, wStride, fetcher);
   }
   sums.finish(t);
 }
@@ -317,6 +334,9 @@ struct BlockedTile {
   const BlockedPlan &plan;
   const float *x, *w;
   const float *bias, *residual; ///< Null when absent.
+  /// The bias of the last group of panels, whose channels end within a block,
+  /// and zeros; null where blocks are whole.
+  const float *lastBias;
   float *y;
   int64_t pixelBegin, pixelEnd;
   int64_t panelBegin, panelEnd;
@@ -326,8 +346,8 @@ struct BlockedTile {
 
 private:
   void runBlocked() const;
-  void runPoints(BlockedArguments t, int64_t block, int64_t panel,
-                 int64_t panels) const;
+  void runPoints(BlockedArguments t, int64_t panel, int64_t panels,
+                 bool isFirst, bool isLast) const;
   void runPlain() const;
   /// Of all calls for [pixelBegin, pixelEnd).
   void fillOffsets(int64_t *offsets, int64_t calls) const;
@@ -349,6 +369,13 @@ private:
   void writePlain(int64_t panel, int64_t panels) const {
     PlainPixels{plan, bias, residual, y, pixelBegin, pixelEnd}.write(
         plainSums(), panel, panels);
+  }
+  const float *biasOf(int64_t panel) const {
+    const int64_t lastGroup =
+        (plan.outChannels - 1) / (kPanelGroup * kChannelBlock) * kPanelGroup;
+    return lastBias && panel >= lastGroup
+               ? lastBias + (panel - lastGroup) * kChannelBlock
+               : bias + panel * kChannelBlock;
   }
   int64_t taps() const { return plan.kernelH * plan.kernelW; }
   int64_t terms() const { return plan.inChannels * taps(); }
@@ -398,7 +425,7 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
   const int64_t at = (panel * plan.outPlane + pixel) * kChannelBlock;
   t.y = y + at;
   t.yPanel = plan.outPlane * kChannelBlock;
-  t.bias = isFirst && bias ? bias + panel * kChannelBlock : nullptr;
+  t.bias = isFirst && bias ? biasOf(panel) : nullptr;
   t.residual = isFirst && residual ? residual + at : nullptr;
   t.clamp = isLast && isClamp(plan.epilogue);
   t.low = clampLow(plan.epilogue);
@@ -462,8 +489,9 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
 }
 
 /// The pixels of a call lie next to each other.
-inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
-                                   int64_t panel, int64_t panels) const {
+inline void BlockedTile::runPoints(BlockedArguments t, int64_t panel,
+                                   int64_t panels, bool isFirst,
+                                   bool isLast) const {
   const int64_t count = pixelEnd - pixelBegin;
   const int64_t most = panels <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
   const int64_t calls = (count + most - 1) / most;
@@ -476,8 +504,7 @@ inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
     t.hasNext = c + 1 < calls;
     fetchBehind(t, c, calls);
     call(t, blockedKernelOf<BlockedForm::Points>(pixels, panels),
-         pixelBegin + begin, pixels, panel, panels, block == 0,
-         block + t.blocks == plan.inChannels / kChannelBlock);
+         pixelBegin + begin, pixels, panel, panels, isFirst, isLast);
   }
 }
 
@@ -488,7 +515,8 @@ inline void BlockedTile::runBlocked() const {
   auto *offsets = static_cast<int64_t *>(scratch);
   if (!isOfPoints)
     fillOffsets(offsets, calls);
-  const int64_t inBlocks = plan.inChannels / kChannelBlock;
+  const int64_t rest = plan.inChannels % kChannelBlock;
+  const int64_t inBlocks = plan.inChannels / kChannelBlock + (rest != 0);
   BlockedArguments t = {};
   t.taps = taps();
   t.blockStride = plan.inH * plan.inW * kChannelBlock;
@@ -498,10 +526,14 @@ inline void BlockedTile::runBlocked() const {
     t.w = weights;
     int64_t block = 0;
     do {
-      t.blocks = least(plan.kBlock, inBlocks - block);
+      const bool isFirst = block == 0;
+      const int64_t next = least(block + plan.kBlock, inBlocks);
+      const bool isLast = next == inBlocks;
+      t.rest = isLast ? rest : 0;
+      t.blocks = next - block - (t.rest != 0);
       t.x = x + block * t.blockStride;
       if (isOfPoints)
-        runPoints(t, block, panel, panels);
+        runPoints(t, panel, panels, isFirst, isLast);
       for (int64_t c = 0; c < calls && !isOfPoints; ++c) {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
@@ -510,11 +542,10 @@ inline void BlockedTile::runBlocked() const {
             t.taps == 1 && c + 1 < calls ? t.offsets + kMostPixels : nullptr;
         fetchBehind(t, c, calls);
         call(t, blockedKernelOf<BlockedForm::Table>(pixels, panels),
-             pixelBegin + begin, pixels, panel, panels, block == 0,
-             block + t.blocks == inBlocks);
+             pixelBegin + begin, pixels, panel, panels, isFirst, isLast);
       }
-      t.w += t.blocks * taps() * kChannelBlock * stride;
-      block += t.blocks;
+      t.w += (t.blocks * kChannelBlock + t.rest) * taps() * stride;
+      block = next;
     } while (block < inBlocks);
     if (plan.isPlainY)
       writePlain(panel, panels);
@@ -653,13 +684,28 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
-  const int64_t inSize = plan.inChannels * plan.inH * plan.inW;
-  const int64_t outSize = plan.outChannels * plan.outPlane;
   const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t inBlocks =
+      (plan.inChannels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t inSize =
+      (plan.isPlainX ? plan.inChannels : inBlocks * kChannelBlock) * plan.inH *
+      plan.inW;
+  const int64_t outSize =
+      (plan.isPlainY ? plan.outChannels : panels * kChannelBlock) *
+      plan.outPlane;
   const int64_t wSize =
       panels * kChannelBlock * plan.inChannels * plan.kernelH * plan.kernelW;
   const int64_t groups = (panels + kPanelGroup - 1) / kPanelGroup;
   const int64_t mostTogether = mostPixelsTogether(plan);
+  // Of one group, if channels end within a block.
+  alignas(64) float lastBias[kPanelGroup * kChannelBlock] = {};
+  const bool hasLastBias =
+      bias && !plan.isPlainY && plan.outChannels % kChannelBlock != 0;
+  if (hasLastBias) {
+    const int64_t first = (groups - 1) * kPanelGroup * kChannelBlock;
+    __builtin_memcpy(lastBias, bias + first,
+                     (plan.outChannels - first) * sizeof(float));
+  }
   for (int64_t tile = begin, next; tile < end; tile = next) {
     next = tile + 1;
     int64_t rest = tile, pixelIndex, pixelLast, groupIndex;
@@ -693,6 +739,7 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                 w + group * wSize,
                 bias ? bias + group * plan.outChannels : nullptr,
                 residual ? residual + rest * outSize : nullptr,
+                hasLastBias ? lastBias : nullptr,
                 y + rest * outSize,
                 pixelOf(pixelIndex),
                 pixelOf(pixelLast),

@@ -274,7 +274,12 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
   if (!shape.isBlocked())
     return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
   const bool isMixed = !shape.blockedX || !shape.blockedY;
-  return (isMixed ? flops / gathering : 0) + storing * outputs;
+  // Whole blocks are computed, whatever is there of them.
+  const int64_t places =
+      ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
+  const uint64_t unused = flops / std::max<int64_t>(shape.outChannels, 1) *
+                          (places - shape.outChannels);
+  return unused + (isMixed ? flops / gathering : 0) + storing * outputs;
 }
 
 static uint64_t outputsOf(const ConvShape &shape) {

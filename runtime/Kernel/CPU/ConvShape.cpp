@@ -151,7 +151,7 @@ static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
 }
 
 /// The plain shape of a blocked tensor [N][C/16][...][16], or one of twice as
-/// large blocks.
+/// large blocks, with all channels that these have room for.
 static Status readBlocked(const TensorType &type, const char *role,
                           TensorType &plain, int64_t block = kChannelBlock) {
   if (type.rank() < 4 || type.shape.back() != block)
@@ -162,6 +162,13 @@ static Status readBlocked(const TensorType &type, const char *role,
   plain.shape.pop_back();
   plain.shape[1] *= block; // No overflow: it was counted.
   return Status::ok();
+}
+
+/// The last block of floats may have places behind the last channel.
+static void trimBlocks(TensorType &plain, int64_t channels) {
+  if (plain.type == DLC_F32 && channels <= plain.shape[1] &&
+      plain.shape[1] - channels < kChannelBlock)
+    plain.shape[1] = channels;
 }
 
 /// Channels of a block, of bfloat16 or of floats.
@@ -195,10 +202,20 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
     return makeError(StatusCode::InvalidArgument,
                      "expected bf16 in blocks of channels alone, got %s and %s",
                      toString(x).c_str(), toString(y).c_str());
-  if (shape.blockedX)
+  const TensorType &w = call.inputs[1];
+  int64_t channels = 0;
+  const bool areCounted = !__builtin_mul_overflow(
+      w.shape[1], call.attributes.getInt("group", 1), &channels);
+  if (shape.blockedX) {
     DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x, blockOfX));
-  if (shape.blockedY)
+    if (areCounted && !shape.shortX)
+      trimBlocks(x, channels);
+  }
+  if (shape.blockedY) {
     DLC_RETURN_IF_ERROR(readBlocked(y, "an output", y, blockOf(shape.shortY)));
+    if (!shape.shortY)
+      trimBlocks(y, w.shape[0]);
+  }
   return Status::ok();
 }
 
@@ -274,7 +291,8 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   if (shape.bf16Parts == 1 && !canRound(shape))
     return makeError(StatusCode::InvalidArgument,
                      "expected a blocked input, packed weights of more than "
-                     "one channel a group, at most %lld taps and no algorithm, "
+                     "one channel a group, at most %lld taps, whole blocks "
+                     "and no algorithm, "
                      "or a plain input, a blocked output, 'packed_w' of 2 and "
                      "windows of at most %lld neighbours in steps of at most "
                      "%lld, where 'bf16_parts' is 1",

@@ -24,12 +24,25 @@ struct ConvShape {
   bool shortX, shortY, shortResidual;
   Epilogue epilogue;
 
+  /// That tensors in blocks have room for; the last block may have places
+  /// behind the last channel, of one group or of depthwise convolutions.
+  int64_t inPlaces() const { return placesOf(inChannels, blockedX); }
+  int64_t outPlaces() const { return placesOf(outChannels, blockedY); }
+  bool hasWholeBlocks() const {
+    return inPlaces() == inChannels && outPlaces() == outChannels;
+  }
   int64_t groupIn() const { return group ? inChannels / group : 0; }
   int64_t groupOut() const { return group ? outChannels / group : 0; }
   int64_t taps() const { return kernel[0] * kernel[1]; }
   int64_t pixels() const { return out[0] * out[1]; }
   bool isDepthwise() const { return groupIn() == 1; }
   bool isBlocked() const { return blockedX || blockedY; }
+
+private:
+  static int64_t placesOf(int64_t channels, bool isBlocked) {
+    return isBlocked ? ceilDiv(channels, kChannelBlock) * kChannelBlock
+                     : channels;
+  }
 };
 
 /// Checks a call of cpu.conv: x, w, bias and residual give y, which is blocked

@@ -503,13 +503,13 @@ int64_t PreparedChain::inEnd(int64_t index) const {
 int64_t PreparedChain::sizeOfX() const {
   const ConvShape &first =
       own.shape.stages[own.shape.hasStage[Front] ? Front : Depthwise];
-  return first.inChannels * first.in[0] * first.in[1];
+  return first.inPlaces() * first.in[0] * first.in[1];
 }
 
 int64_t PreparedChain::sizeOfY() const {
   const ConvShape &end =
       own.shape.stages[own.shape.hasStage[Last] ? Last : Depthwise];
-  return end.outChannels * end.pixels();
+  return end.outPlaces() * end.pixels();
 }
 
 void PreparedChain::computeFront(void *const *given, int64_t image,

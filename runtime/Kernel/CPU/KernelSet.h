@@ -225,7 +225,7 @@ struct BlockedPlan : Windows {
 /// A depthwise convolution of a blocked tensor. Tiles are numbered image, block
 /// of channels, block of rows, the last fastest.
 struct BlockedDepthwisePlan : Windows {
-  int64_t batch, blocks;
+  int64_t batch, channels, blocks;
   /// Rows of a plane of x that are in memory: row i is where i mod inRows says.
   int64_t inRows;
   int64_t outFirst, outRows; ///< Those of y, of which outFirst is the first.

@@ -56,6 +56,8 @@ Status cpu::checkWinograd(const ConvShape &shape) {
   };
   if (shape.blockedX != shape.blockedY)
     return refuse("both tensors or none in blocks for algorithm 'winograd'");
+  if (!shape.hasWholeBlocks())
+    return refuse("whole blocks for algorithm 'winograd'");
   bool hasForm = shape.group == 1;
   for (int i = 0; i < 2; ++i)
     hasForm = hasForm && shape.kernel[i] == 3 && shape.stride[i] == 1 &&

@@ -2,7 +2,9 @@
 //
 // Convolution over any number of spatial dimensions: input N C D..., weights
 // M C/group K..., an optional bias of M elements; and the gradient of weights.
-// Input and result may have their channels in blocks of b: N C/b D... b.
+// Input and result may have their channels in blocks of b: N C/b D... b, where
+// C/b is rounded up: what lies behind the last channel is not read, and 0 in
+// results.
 
 #include "Centered.h"
 #include "ConvolutionShape.h"
@@ -36,6 +38,23 @@ static Status joinBlocks(size_t operand, TensorType &x, int64_t &block) {
   return Status::ok();
 }
 
+/// Blocks of `block` channels that hold `channels` of them.
+static int64_t blocksOf(int64_t channels, int64_t block) {
+  return channels / block + (channels % block != 0);
+}
+
+/// Leaves out what lies behind the last channel of the input's last block,
+/// where the weights say which that is.
+static void trimBlocks(ConvolutionShape &shape) {
+  if (!shape.hasRank || shape.block < 1 || shape.weights[1] == kUnknownDim ||
+      shape.input[1] == kUnknownDim)
+    return;
+  auto channels = multiplyDims(shape.weights[1], shape.group);
+  if (channels && *channels <= shape.input[1] &&
+      shape.input[1] - *channels < shape.block)
+    shape.input[1] = *channels;
+}
+
 /// Makes N M D... the N M/b D... b that `channel_block` asks for, if any.
 static Status splitBlocks(const Attributes &attributes, TensorType &y) {
   const int64_t block = attributes.getInt("channel_block", 0);
@@ -45,9 +64,8 @@ static Status splitBlocks(const Attributes &attributes, TensorType &y) {
                        block);
   if (block == 0)
     return Status::ok();
-  DLC_RETURN_IF_ERROR(checkDivides(block, y.shape[1], "output channels"));
   if (y.shape[1] != kUnknownDim)
-    y.shape[1] /= block;
+    y.shape[1] = blocksOf(y.shape[1], block);
   y.shape.push_back(block);
   return Status::ok();
 }
@@ -85,6 +103,7 @@ static Status inferConv(const InferContext &context,
   DataType element = context.operand(0).type.type;
   if (!shape.hasRank)
     return addResult(results, unrankedOf(element));
+  trimBlocks(shape);
   DLC_RETURN_IF_ERROR(checkChannels(shape));
   DLC_RETURN_IF_ERROR(checkVector(context, 2, shape.weights[0]));
   TensorType type{element, {}};
@@ -115,6 +134,7 @@ static Status inferIntegerConv(const InferContext &context,
                        toString(ofX).c_str());
   if (!shape.hasRank)
     return addResult(results, unrankedOf(DLC_I32));
+  trimBlocks(shape);
   DLC_RETURN_IF_ERROR(checkChannels(shape));
   if (!isOne(ofW))
     DLC_RETURN_IF_ERROR(checkVector(context, 3, shape.weights[0]));
@@ -194,6 +214,7 @@ struct ConvolutionPlan {
   int64_t inputSize = 1, outputSize = 1, kernelSize = 1; ///< Spatial.
   /// Channels that lie side by side, 1 in plain tensors.
   int64_t inputBlock = 1, outputBlock = 1;
+  int64_t inputChannels = 0; ///< With what the last block has room for.
 };
 } // namespace
 
@@ -289,6 +310,7 @@ static Status planConvolution(const ComputeContext &context,
     plan.outputBlock = y.shape.back();
   if (x.shape.size() > w.size())
     DLC_RETURN_IF_ERROR(joinBlocks(0, x, plan.inputBlock));
+  plan.inputChannels = x.shape[1];
   plan.shape.input = std::move(x.shape);
   plan.shape.weights.assign(w.begin(), w.end());
   DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));
@@ -317,17 +339,21 @@ static Status convolveAll(ComputeContext &context, const typename E::Storage *x,
   int64_t channels = plan.shape.weights[0];
   int64_t perGroup = channels / plan.shape.group;
   int64_t depth = plan.shape.weights[1];
-  int64_t inputImage = plan.shape.input[1] * plan.inputSize;
+  int64_t inputImage = plan.inputChannels * plan.inputSize;
+  int64_t outputImage =
+      blocksOf(channels, plan.outputBlock) * plan.outputBlock * plan.outputSize;
+  auto *to = y.as<typename E::Storage>();
+  if (channels % plan.outputBlock != 0)
+    std::fill_n(to, y.size(), E::encode(Accumulator<E>(0)));
   for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
     int64_t n = plane / channels, m = plane % channels;
-    int64_t to = channelOffset(m, plan.outputSize, plan.outputBlock);
     Accumulator<E> start = 0;
     if (bias)
       start = static_cast<Accumulator<E>>(loadElement<E>(bias, m));
     convolve<E>(plan, x + n * inputImage, m / perGroup * depth,
                 w + m * depth * plan.kernelSize, start,
-                y.as<typename E::Storage>() + n * channels * plan.outputSize +
-                    to);
+                to + n * outputImage +
+                    channelOffset(m, plan.outputSize, plan.outputBlock));
   }
   return Status::ok();
 }

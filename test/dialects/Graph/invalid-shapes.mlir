@@ -76,8 +76,17 @@ func.func @conv_c3_blocked(%x: tensor<1x2x8x8x16xf32>, %w: tensor<4x16x3x3xf32>)
 
 // -----
 
+// 24 channels are two blocks of 16.
+func.func @conv_c3_many_blocks(%x: tensor<1x3x8x8x16xf32>, %w: tensor<4x24x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected weights of rank 5, or of 48 channels / 1 groups for blocks of 16, got rank 4 and 24 channels}}
+  %out = graph.conv %x, %w : (tensor<1x3x8x8x16xf32>, tensor<4x24x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
 func.func @conv_c5(%x: tensor<1x3x8x8xf32>, %w: tensor<24x3x3x3xf32>) {
-  // expected-error @+1 {{'graph.conv' op expected output channels in 16 equal groups, got 24}}
+  // expected-error-re @+1 {{'graph.conv' op {{.*}}tensor<1x2x6x6x16xf32>}}
   %out = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x3x8x8xf32>, tensor<24x3x3x3xf32>) -> tensor<1x1x6x6x16xf32>
   return
 }

@@ -375,3 +375,41 @@ func.func @more_dimensions(%x: tensor<1x256x14x14xf32>, %c: tensor<256x1x1xf32>)
   %4 = graph.reduce_max %3, %axes {keepdims = false} : (tensor<1x256x14x14xf32>, tensor<2xi64>) -> tensor<1x256xf32>
   return %4 : tensor<1x256xf32>
 }
+
+// -----
+
+// Channels that end within a block: it has zeros behind them where it is made
+// of a tensor without blocks, and anything in results; what reads them is told
+// by the weights. What computes each channel by itself takes such blocks.
+
+// CHECK-LABEL: func @endsWithin
+// CHECK: %[[Z:.*]] = graph.pad %arg0, %{{.*}} -> tensor<1x208x28x28xf32>
+// CHECK: %[[S:.*]] = graph.reshape %[[Z]], %{{.*}} -> tensor<1x13x16x28x28xf32>
+// CHECK: %[[X:.*]] = graph.transpose %[[S]]
+// CHECK: %[[A:.*]] = graph.conv %[[X]], {{.*}}channel_block = 16 : i64{{.*}} : (tensor<1x13x28x28x16xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x13x14x14x16xf32>
+// CHECK: %[[M:.*]] = graph.mul %[[A]], %{{.*}} : (tensor<1x13x14x14x16xf32>, tensor<1x13x1x1x16xf32>) -> tensor<1x13x14x14x16xf32>
+// CHECK: %[[P:.*]] = graph.max_pool %[[M]] {{.*}} -> tensor<1x13x7x7x16xf32>
+// CHECK: %[[D:.*]] = graph.conv %[[P]], {{.*}}channel_block = 16 : i64, group = 200 : i64{{.*}} -> tensor<1x13x7x7x16xf32>
+// CHECK: %[[B:.*]] = graph.conv %[[D]], {{.*}}channel_block = 16 : i64{{.*}} : (tensor<1x13x7x7x16xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x13x4x4x16xf32>
+// CHECK: %[[T:.*]] = graph.transpose %[[B]]
+// CHECK: %[[U:.*]] = graph.reshape %[[T]], %{{.*}} -> tensor<1x208x4x4xf32>
+// CHECK: %[[V:.*]] = graph.slice %[[U]], {{.*}} -> tensor<1x200x4x4xf32>
+// CHECK: %[[R:.*]] = graph.reduce_mean %[[B]], %{{.*}} -> tensor<1x13x16xf32>
+// CHECK: %[[F:.*]] = graph.reshape %[[R]], %{{.*}} -> tensor<1x208xf32>
+// CHECK: graph.slice %[[F]], {{.*}} -> tensor<1x200xf32>
+// CHECK: graph.softmax %[[V]]
+func.func @endsWithin(%x: tensor<1x200x28x28xf32>) -> (tensor<1x200xf32>, tensor<1x200x4x4xf32>) {
+  %w = graph.constant dense<0.01> : tensor<200x200x3x3xf32>
+  %d = graph.constant dense<0.3> : tensor<200x1x3x3xf32>
+  %b = graph.constant dense<0.1> : tensor<200xf32>
+  %s = graph.constant dense<0.5> : tensor<200x1x1xf32>
+  %axes = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %0 = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x200x28x28xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x200x14x14xf32>
+  %1 = graph.mul %0, %s : (tensor<1x200x14x14xf32>, tensor<200x1x1xf32>) -> tensor<1x200x14x14xf32>
+  %2 = graph.max_pool %1 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x200x14x14xf32>) -> tensor<1x200x7x7xf32>
+  %3 = graph.conv %2, %d {group = 200 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x200x7x7xf32>, tensor<200x1x3x3xf32>) -> tensor<1x200x7x7xf32>
+  %4 = graph.conv %3, %w, %b {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x200x7x7xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x200x4x4xf32>
+  %5 = graph.reduce_mean %4, %axes {keepdims = false} : (tensor<1x200x4x4xf32>, tensor<2xi64>) -> tensor<1x200xf32>
+  %6 = graph.softmax %4 {axis = 1 : i64} : tensor<1x200x4x4xf32>
+  return %5, %6 : tensor<1x200xf32>, tensor<1x200x4x4xf32>
+}

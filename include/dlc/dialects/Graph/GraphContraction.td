@@ -70,7 +70,9 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
     (`pads`: begins, then ends). `auto_pad` other than NOTSET replaces `pads`.
     With one dimension more than `w`, `x` has its channels in blocks of the last
     extent b: N, C/b, D1..Dn, b. A `channel_block` b other than 0 gives `y` as
-    N, M/b, D1..Dn, b; `w` and `bias` are the same for every form.
+    N, M/b, D1..Dn, b; `w` and `bias` are the same for every form. C/b and M/b
+    are rounded up: the last block may have places behind the last channel,
+    which are not read, and of which nothing is said in `y`.
     With three spatial dimensions it decomposes into convolutions over two.
 
     Constraints:
@@ -78,12 +80,12 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
     - (conv_c2) `x` and `w` have the same rank of at least 3, or `x` one more;
       where either rank is not known, `x` is not in blocks. `bias` has rank 1
       and M elements.
-    - (conv_c3) the channels of `x` are `group` times those of `w`, and M is a
-      multiple of `group`.
+    - (conv_c3) the channels of `x` are `group` times those of `w`, or in
+      blocks as many blocks as hold these, and M is a multiple of `group`.
     - (conv_c4) `strides` and `dilations` have one positive number per spatial
       dimension, `pads` two.
-    - (conv_c5) `channel_block` is 0 or a positive divisor of M; a block of `x`
-      has at least 1 channel.
+    - (conv_c5) `channel_block` is at least 0; a block of `x` has at least 1
+      channel.
 
     ```mlir
     %y = graph.conv %x, %w {strides = array<i64: 2, 2>} : (tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32>) -> tensor<8x16x15x15xf32>

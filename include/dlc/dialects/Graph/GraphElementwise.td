@@ -18,6 +18,7 @@ class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     permute(::llvm::ArrayRef<int64_t>) { return ::dlc::graph::PermutedOp(); }
     std::optional<::dlc::graph::PermutedOp>
     block(int64_t) { return ::dlc::graph::PermutedOp(); }
+    bool keepsChannelsApart() { return true; }
   }];
 }
 

@@ -249,6 +249,11 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
     "std::optional<::dlc::graph::PermutedOp>", "block",
     (ins "int64_t":$size), "", "return std::nullopt;">,
     InterfaceMethod<[{
+      Whether in blocks each element of results is one of its own channel alone,
+      so that a last block may have places behind the last channel.
+    }],
+    "bool", "keepsChannelsApart", (ins), "", "return false;">,
+    InterfaceMethod<[{
       Whether an operation on channels in blocks, N, C/size, D1..Dn, size,
       computes the same on blocks of another size, with the same attributes.
     }],

@@ -259,7 +259,8 @@ def SplitOp : Graph_Op<"split", "Movement", [
 
 def SliceOp : Graph_Op<"slice", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, [
+      "block", "keepsChannelsApart"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
@@ -291,7 +292,8 @@ def SliceOp : Graph_Op<"slice", "Movement", [
 
 def PadOp : Graph_Op<"pad", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, [
+      "block", "keepsChannelsApart"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Elements around a tensor";
   let description = [{

@@ -36,8 +36,8 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "beyond it.", [DeclareOpInterfaceMethods<DecomposeOpInterface,
                                              ["hasFasterParts"]>,
                    DeclareOpInterfaceMethods<GradientOpInterface>,
-                   DeclareOpInterfaceMethods<LayoutOpInterface,
-                                             ["block", "hasAnyBlocks"]>,
+                   DeclareOpInterfaceMethods<LayoutOpInterface, [
+                     "block", "keepsChannelsApart", "hasAnyBlocks"]>,
                    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
@@ -51,7 +51,8 @@ def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
     "`count_include_pad`, else not at all.",
     [DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
      DeclareOpInterfaceMethods<GradientOpInterface>,
-     DeclareOpInterfaceMethods<LayoutOpInterface, ["block", "hasAnyBlocks"]>,
+     DeclareOpInterfaceMethods<LayoutOpInterface, [
+       "block", "keepsChannelsApart", "hasAnyBlocks"]>,
      DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_FloatTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,

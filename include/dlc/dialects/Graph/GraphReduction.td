@@ -25,6 +25,7 @@ class Graph_ReduceOp<string mnemonic, Type tensor, string meaning,
       return ::dlc::graph::detail::blockReduction(getAxesMutable()[0],
                                                   getKeepdims());
     }
+    bool keepsChannelsApart() { return true; }
   }];
   let summary = meaning;
   let description = details # " Reduces the dimensions in `axes`, all of them "

@@ -10,7 +10,8 @@ include "dlc/dialects/Graph/GraphBase.td"
 def ResizeOp : Graph_Op<"resize", "Opaque", [
     DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, [
+      "block", "keepsChannelsApart"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Resampling to another size";
   let description = [{

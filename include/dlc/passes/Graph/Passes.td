@@ -551,6 +551,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     with such a form tie to an image or a result of a convolution may also be
     kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
     by its own model, and that is worth what goes into blocks and out of them.
+    C/b is rounded up where a library computes f32 and no more than a third is
+    beside the channels, which only operations that keep channels apart read.
     With `channel-block` -1 a block has all channels: N, 1, D1..Dn, C; so it has
     with any other, unless with `generated`, where convolutions of integers have
     most of the multiplications, whose library takes no other blocks.

@@ -69,6 +69,69 @@ TEST(BlockedConvTest, LongSums) {
   check({2, 512, {5, 6}, 304, {1, 1}});
 }
 
+/// Channels that end within their last block, on either side: bytes behind the
+/// last weight and bias are no memory, and what lies behind the last channel of
+/// an image is NaN.
+TEST(BlockedConvTest, ChannelsThatEndWithinABlock) {
+  for (int64_t channels : {2, 12, 15, 17, 24, 40})
+    for (int64_t outChannels : {3, 16, 24, 40, 56, 72, 136}) {
+      check({2,
+             channels,
+             {5, 6},
+             outChannels,
+             {1, 1},
+             {},
+             {},
+             {},
+             1,
+             true,
+             true,
+             "relu"});
+      check({1,
+             channels,
+             {5, 9},
+             outChannels,
+             {3, 3},
+             {2, 1},
+             {1, 1, 1, 1},
+             {},
+             1,
+             true,
+             true,
+             "silu"});
+      check({1, channels, {5, 9}, outChannels, {3, 3}, {}, {1, 1, 1, 1}},
+            Blocks::Input);
+      check({2,
+             channels,
+             {5, 9},
+             outChannels,
+             {3, 3},
+             {2, 2},
+             {1, 1, 1, 1},
+             {},
+             1,
+             true},
+            Blocks::Output);
+    }
+  for (int64_t channels : {3, 24, 40})
+    for (int64_t kernel : {2, 3, 5})
+      check({2,
+             channels,
+             {7, 15},
+             channels,
+             {kernel, kernel},
+             {1, 1},
+             {1, 1, 1, 1},
+             {},
+             channels,
+             true,
+             true,
+             "sigmoid"});
+  // Weights that the second cache does not hold, and parts of long sums.
+  check({2, 728, {7, 7}, 728, {1, 1}, {}, {}, {}, 1, true, true});
+  check({1, 200, {6, 7}, 72, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true});
+}
+
 TEST(BlockedConvTest, PadsStridesAndDilations) {
   for (const Shape &pads : {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3},
                             Shape{0, 5, 0, 0}, Shape{4, 2, 1, 6}})
@@ -536,6 +599,14 @@ TEST(BlockedConvTest, RefusesCalls) {
   refuse(c, Blocks::Output, nothing,
          "one group where one tensor is not blocked");
   c = base;
+  c.channels = 24;
+  refuse(
+      c, Blocks::All, [](Call &x) { x.inputs[0].shape[1] = 1; },
+      "expected 16 input channels a group");
+  refuse(
+      c, Blocks::All, [](Call &x) { x.inputs[0].shape[1] = 3; },
+      "expected 48 input channels a group");
+  c = base;
   c.channels = 2600;
   refuse(c, Blocks::Output, nothing, "that fit with their offsets in 176 KiB");
   auto setWinograd = [](Call &x) {
@@ -545,6 +616,9 @@ TEST(BlockedConvTest, RefusesCalls) {
     refuse(base, blocks, setWinograd,
            "both tensors or none in blocks for algorithm 'winograd'");
   refuse(base, Blocks::All, setWinograd, "expected a workspace of 23040");
+  c = base;
+  c.outChannels = 24;
+  refuse(c, Blocks::All, setWinograd, "whole blocks for algorithm 'winograd'");
   c = base;
   c.strides = {2, 2};
   refuse(c, Blocks::All, setWinograd,

@@ -128,7 +128,8 @@ inline std::vector<double> reference(const ConvCase &c, Call &call) {
 /// Which tensors are blocked.
 enum class Blocks { Input, Output, All };
 
-/// The elements of [N][C][pixels] as [N][C/16][pixels][16], or in other blocks.
+/// The elements of [N][C][pixels] as [N][C/16][pixels][16], or in other blocks;
+/// behind the last channel is NaN, which nobody may read.
 template <typename T>
 std::vector<T> blocked(const T *plain, const TensorType &type,
                        int64_t block = 16) {
@@ -137,18 +138,20 @@ std::vector<T> blocked(const T *plain, const TensorType &type,
     return {};
   const int64_t channels = type.shape[1];
   const int64_t pixels = count / type.shape[0] / channels;
-  std::vector<T> result(count);
+  const int64_t places = (channels + block - 1) / block * block;
+  std::vector<T> result(type.shape[0] * places * pixels,
+                        std::numeric_limits<T>::quiet_NaN());
   for (int64_t i = 0; i < count; ++i) {
     const int64_t pixel = i % pixels, channel = i / pixels % channels;
     const int64_t image = i / pixels / channels;
-    result[((image * channels + channel / block * block) * pixels) +
+    result[((image * places + channel / block * block) * pixels) +
            pixel * block + channel % block] = plain[i];
   }
   return result;
 }
 
 inline TensorType blockedType(TensorType type, int64_t block = 16) {
-  type.shape[1] /= block;
+  type.shape[1] = (type.shape[1] + block - 1) / block;
   type.shape.push_back(block);
   return type;
 }
@@ -156,6 +159,7 @@ inline TensorType blockedType(TensorType type, int64_t block = 16) {
 inline void blockInput(Call &call, size_t input) {
   std::vector<float> values =
       blocked(call.values[input].data(), call.inputs[input]);
+  call.values[input] = GuardedBuffer(static_cast<int64_t>(values.size()));
   std::copy(values.begin(), values.end(), call.values[input].data());
   call.inputs[input] = blockedType(call.inputs[input]);
 }

@@ -263,6 +263,10 @@ static void check(const ChainCase &c) {
   addWorkspace(calls.chain);
   SCOPED_TRACE("packed");
   checkOnce(exact);
+  const int64_t outChannels = calls.cases.back().outChannels;
+  if ((c.blockedX && c.channels % 16 != 0) ||
+      (c.blockedY && outChannels % 16 != 0))
+    return; // Blocks that are rounded are whole.
   calls.round();
   SCOPED_TRACE("rounded");
   checkOnce(rounded);
@@ -352,6 +356,38 @@ TEST(DepthwiseChainTest, PlainEnds) {
 }
 
 /// One of the neighbours alone.
+TEST(DepthwiseChainTest, EndsWithinABlock) {
+  for (int64_t channels : {12, 24, 40})
+    for (bool bias : {false, true}) {
+      check({2,
+             channels,
+             {14, 15},
+             pointwise(144, "relu"),
+             depthwise(3, 1, 1),
+             pointwise(channels),
+             true,
+             true,
+             bias});
+      check({2,
+             channels,
+             {13, 9},
+             pointwise(48, "relu"),
+             depthwise(3, 2, 1),
+             pointwise(72),
+             true,
+             true,
+             bias});
+    }
+  // Not those between the stages.
+  ChainCalls calls(
+      {1, 24, {9, 9}, std::nullopt, depthwise(3, 1, 1), pointwise(16)});
+  std::unique_ptr<PreparedKernel> kernel;
+  EXPECT_NE(prepareDepthwiseChain(calls.chain.view(), bestIsa(), kernel)
+                .message()
+                .find("blocks of 16 channels between stages"),
+            std::string::npos);
+}
+
 TEST(DepthwiseChainTest, TwoOfThem) {
   for (bool residual : {false, true}) {
     check({2,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 using namespace dlc::rt;
@@ -82,8 +83,10 @@ TEST(Conv, ThreeDimensions) {
                f32({1, 1, 1, 2, 1}, {1 + 4 + 15 + 24, 3 + 8 + 21 + 32}));
 }
 
-/// `x` with its channels in blocks of `block`: N C D... as N C/b D... b.
-static TestTensor blocked(const TestTensor &x, int64_t block) {
+/// `x` with its channels in blocks of `block`: N C D... as N C/b D... b, with
+/// `beyond` behind the last channel.
+static TestTensor blocked(const TestTensor &x, int64_t block,
+                          double beyond = 0) {
   std::vector<double> from = x.values(), to;
   Ints shape = x.shape;
   const int64_t channels = shape[1];
@@ -92,8 +95,10 @@ static TestTensor blocked(const TestTensor &x, int64_t block) {
     for (int64_t c = 0; c < channels; c += block)
       for (int64_t i = 0; i < size; ++i)
         for (int64_t k = 0; k < block; ++k)
-          to.push_back(from[(n * channels + c + k) * size + i]);
-  shape[1] /= block;
+          to.push_back(c + k < channels
+                           ? from[(n * channels + c + k) * size + i]
+                           : beyond);
+  shape[1] = (channels + block - 1) / block;
   shape.push_back(block);
   return tensor(x.type, std::move(shape), to);
 }
@@ -105,6 +110,9 @@ TEST(Conv, ChannelsInBlocks) {
   };
   for (const Case &c : {Case{{2, 4, 5}, {6, 4, 3}, 1, 2, 3},
                         Case{{2, 4, 5, 4}, {8, 2, 3, 2}, 2, 4, 4},
+                        Case{{2, 5, 5, 4}, {7, 5, 3, 2}, 1, 4, 4},
+                        Case{{2, 6, 5, 4}, {10, 3, 3, 2}, 2, 4, 8},
+                        Case{{2, 7, 4, 4}, {7, 1, 2, 2}, 7, 16, 4},
                         Case{{1, 8, 3, 3}, {8, 1, 2, 2}, 8, 4, 2},
                         Case{{1, 4, 2, 3, 2}, {2, 4, 2, 1, 2}, 1, 1, 1}}) {
     TestTensor x = pattern(DLC_F32, c.x, 1), w = pattern(DLC_F32, c.w, 2);
@@ -117,7 +125,7 @@ TEST(Conv, ChannelsInBlocks) {
                                   {"strides", strides},
                                   {"pads", pads},
                                   {"channel_block", c.outputBlock}});
-    TestTensor xs = blocked(x, c.inputBlock);
+    TestTensor xs = blocked(x, c.inputBlock, NAN);
     Outcome outcome = run("conv", {x, w, bias}, plain);
     ASSERT_TRUE(outcome.isOk()) << outcome.error;
     TestTensor y = outcome.results[0];
@@ -126,7 +134,7 @@ TEST(Conv, ChannelsInBlocks) {
     expectResult("conv", {xs, w, bias}, intoBlocks, blocked(y, c.outputBlock));
 
     x = pattern(DLC_U8, c.x, 1), w = pattern(DLC_I8, c.w, 2);
-    xs = blocked(x, c.inputBlock);
+    xs = blocked(x, c.inputBlock, 99);
     TestTensor ofX = tensor(DLC_U8, {}, {3}),
                ofW = pattern(DLC_I8, {c.w[0]}, 3);
     outcome = run("integer_conv", {x, w, ofX, ofW}, plain);
@@ -146,6 +154,11 @@ TEST(Conv, InfersBlockedShapes) {
   Operand x = typed(DLC_F32, {-1, 1, 8, -1, 16});
   EXPECT_EQ(inferred("conv", {x, w}), "?x32x6x?xf32");
   EXPECT_EQ(inferred("conv", {x, w}, by16), "?x2x6x?x16xf32");
+  Operand few = typed(DLC_F32, {24, 10, 3, 3});
+  EXPECT_EQ(inferred("conv", {x, few}, by16), "?x2x6x?x16xf32");
+  EXPECT_EQ(inferred("conv", {typed(DLC_F32, {-1, 2, 8, 8, 16}), few}, by16),
+            "expected weights of rank 5, or of 32 channels / 1 groups for "
+            "blocks of 16, got rank 4 and 10 channels");
   Operand open = typed(DLC_F32, {1, -1, 8, 8, -1});
   EXPECT_EQ(inferred("conv", {open, w}), "1x32x6x6xf32");
   Operand many = typed(DLC_F32, {-1, 16, 3, 3});

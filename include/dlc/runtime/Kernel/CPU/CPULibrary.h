@@ -73,18 +73,20 @@
 //                       padded; with one input channel a group [OC][KH*KW]
 //   channel_block       16: y is blocked, [N, OC/16, OW, 16] or
 //                       [N, OC/16, OH, OW, 16], and so is residual. x is where
-//                       it has a dimension more than w. Groups have multiples
-//                       of 16 channels, or one each; where only one of x and y
-//                       is blocked there is one group, and the other one may
-//                       have any positive number. At most 1365 taps; what
-//                       windows of six pixels of a row read of a plain x, where
-//                       some lie outside of it in rows of whole vectors, with
-//                       16 bytes a term, else 8 bytes a term, is at most 176
-//                       KiB.
-//                       packed_w is
+//                       it has a dimension more than w. C/16 and OC/16 are
+//                       rounded up: places behind the last channel are not
+//                       read, and have any value in y. Several groups have
+//                       multiples of 16 channels, or one each; where only one
+//                       of x and y is blocked there is one group, and the other
+//                       one may have any positive number. At most 1365 taps;
+//                       what windows of six pixels of a row read of a plain x,
+//                       where some lie outside of it in rows of whole vectors,
+//                       with 16 bytes a term, else 8 bytes a term, is at most
+//                       176 KiB. packed_w is
 //                       [group][OC/group/64][C/group/16][KH*KW][16][64], the
 //                       last part as wide as there are channels, zero padded
-//                       to a multiple of 16; of an x that is not blocked
+//                       to a multiple of 16, the last block as many rows as
+//                       there are channels; of an x that is not blocked
 //                       [OC/64][C][KH*KW][64], depthwise [OC/16][KH*KW][16].
 //                       Without it a workspace for it is the second output.
 //                       What looks at weights that are not packed, in each run,
@@ -100,9 +102,11 @@
 //                       [OC/16][C][9][16]. Without it x and y are blocked, and
 //                       w is packed in each run. A workspace is the second
 //                       output. Inputs that are not finite give what the other
-//                       one gives. Both of x and y are blocked or none is.
+//                       one gives. Both of x and y are blocked, with all places
+//                       filled, or none is.
 //   bf16_parts          as cpu.matmul has it; 3 where x and y are blocked; 1,
-//                       without an algorithm, in one of three forms:
+//                       without an algorithm, in whole blocks, in one of three
+//                       forms:
 //                       x blocked, at most 49 taps, packed_w 2: pairs of terms
 //                       [group][OC/group/64][C/group/32][KH*KW][16][64], the
 //                       last of the third dimension half as many where there
