@@ -153,6 +153,22 @@ def test_inverted_residual(dlc, folder):
     check_network(dlc, folder, g)
 
 
+def test_separable(dlc, folder):
+    """Channels that end within a block: 200, 88 and 72."""
+    g = models.Network("separable", 7)
+    x = g.input("data", onnx.TensorProto.FLOAT, [1, 3, 33, 31])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 200, 3, 2), 200))
+    y = g.conv(g.conv(x, 200, 200, 3, group=200), 200, 200, 1)
+    x = g.op("Relu", g.op("Add", x, y))
+    x = g.op("Concat", g.conv(x, 200, 88, 3, 2), g.conv(x, 200, 72, 1, 2), axis=1)
+    x = g.op("Clip", g.conv(x, 160, 88, 1), g.scalar(0), g.scalar(6))
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    x = g.op("Sigmoid", g.conv(x, 88, 72, 3, 2))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, 72, 10), "y", [1, 10])
+    check_network(dlc, folder, g)
+
+
 def bert():
     return models.bert("bert_tiny", 3, layers=2, hidden=48, heads=4, inner=96, length=12,
                        vocabulary=100)

@@ -33,9 +33,10 @@ constexpr int kBlockVectors = kChannelBlock / kLanes;
 /// registers, 6 x 2 or 2 x 4 with 16.
 constexpr int kMostPanels = kLanes == 16 ? 4 : 1;
 constexpr int kMostPixels = kLanes == 4 ? 2 : static_cast<int>(kBlockedRows);
-/// Twice as many where there is no table, of at most so many blocks: a call
-/// takes time of its own.
+/// Twice as many of at most so many blocks: where there is no table, since a
+/// call takes time of its own, and of one block, whose sums wait for each other.
 constexpr int kTwinPanels = kLanes == 16 ? 2 : 0;
+constexpr int kTwinPanelsOfTable = kLanes == 16 ? 1 : 0;
 
 constexpr int64_t kOutside = -1;
 alignas(64) constexpr float kZeros[kChannelBlock] = {};
@@ -46,6 +47,7 @@ struct BlockedArguments {
   /// Blocked x: for each tap the element of each pixel, or kOutside; null where
   /// pixels lie next to each other. Else for each term that of the first pixel.
   const int64_t *offsets;
+  int64_t offsetStride; ///< From tap to tap.
   /// Those of the call that follows with the same weights, whose elements are
   /// fetched meanwhile: blocks of channels lie pages apart, more than the
   /// processor's own prefetching follows. Null when there is none, or with more
@@ -221,7 +223,7 @@ void blockedKernel(const BlockedArguments &t) {
           [&](int i)
               __attribute__((always_inline)) { return x + t.nextOffsets[i]; },
           block);
-    for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
+    for (int64_t tap = 0; tap < t.taps; ++tap, offsets += t.offsetStride) {
       fetcher.startSixteen();
       // Of dilated windows many taps meet nothing of the image.
       int64_t all = kOutside;
@@ -286,11 +288,14 @@ enum class BlockedForm { Table, Points, Plain };
 
 /// kernels<form>(pixels)[panels].
 template <int pixels, BlockedForm form> struct BlockedKernelRow {
+  static constexpr int mostPanels = pixels <= kMostPixels ? kMostPanels
+                                    : form == BlockedForm::Table
+                                        ? kTwinPanelsOfTable
+                                        : kTwinPanels;
   BlockedKernel at[kMostPanels + 1] = {};
   constexpr BlockedKernelRow() { fill<1>(); }
   template <int panels> constexpr void fill() {
-    if constexpr (panels <=
-                  (pixels > kMostPixels ? kTwinPanels : kMostPanels)) {
+    if constexpr (panels <= mostPanels) {
       at[panels] = form == BlockedForm::Table    ? blockedKernel<pixels, panels>
                    : form == BlockedForm::Points ? pointKernel<pixels, panels>
                                                  : plainKernel<pixels, panels>;
@@ -308,7 +313,7 @@ BlockedKernel blockedKernelOf(int64_t pixels, int64_t panels) {
   static constexpr BlockedKernelRow<4, form> four;
   static constexpr BlockedKernelRow<5, form> five;
   static constexpr BlockedKernelRow<6, form> six;
-  if constexpr (form == BlockedForm::Points && kTwinPanels > 0) {
+  if constexpr (form != BlockedForm::Plain && kTwinPanels > 0) {
     static constexpr BlockedKernelRow<7, form> seven;
     static constexpr BlockedKernelRow<8, form> eight;
     static constexpr BlockedKernelRow<9, form> nine;
@@ -328,6 +333,13 @@ BlockedKernel blockedKernelOf(int64_t pixels, int64_t panels) {
   return table[pixels][panels];
 }
 
+/// Offsets of all calls for some pixels, which tiles of other channels share.
+struct OffsetTable {
+  int64_t *offsets;
+  int64_t pixelBegin, pixelEnd;
+  int64_t width; ///< Of a tap: pixels of a call, at most. 0: there are none.
+};
+
 /// One tile: some pixels of an image and some groups of panels of a group of
 /// channels.
 struct BlockedTile {
@@ -341,6 +353,7 @@ struct BlockedTile {
   int64_t pixelBegin, pixelEnd;
   int64_t panelBegin, panelEnd;
   void *scratch;
+  OffsetTable &table; ///< In `scratch`; blocked x only.
 
   void run() const;
 
@@ -349,8 +362,18 @@ private:
   void runPoints(BlockedArguments t, int64_t panel, int64_t panels,
                  bool isFirst, bool isLast) const;
   void runPlain() const;
-  /// Of all calls for [pixelBegin, pixelEnd).
-  void fillOffsets(int64_t *offsets, int64_t calls) const;
+  /// Pixels of a call with a table, at most.
+  int64_t mostOfCall() const {
+    constexpr int64_t twice = 2 * kMostPixels;
+    const bool fits = taps() * twice * callsOf(twice) <= kMostOffsets;
+    return panelEnd - panelBegin <= kTwinPanelsOfTable && fits ? twice
+                                                               : kMostPixels;
+  }
+  int64_t callsOf(int64_t most) const {
+    return (pixelEnd - pixelBegin + most - 1) / most;
+  }
+  /// Has the table of [pixelBegin, pixelEnd).
+  void fillTable() const;
   void packStrip(int64_t row, int64_t begin, float *strip) const;
   void fillTerms(int64_t *offsets, int64_t channelStride,
                  int64_t rowStride) const;
@@ -435,12 +458,18 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
     activateRest(t.y, t.yPanel, panels, pixels * kChannelBlock, plan.epilogue);
 }
 
-inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
+inline void BlockedTile::fillTable() const {
+  const int64_t most = mostOfCall(), calls = callsOf(most);
+  if (table.width == most && table.pixelBegin == pixelBegin &&
+      table.pixelEnd == pixelEnd)
+    return;
+  table = {table.offsets, pixelBegin, pixelEnd, most};
+  int64_t *offsets = table.offsets;
   const int64_t count = pixelEnd - pixelBegin;
   const int64_t width = plan.outW * plan.strideW - plan.padLeft;
   int64_t top = pixelBegin / plan.outW * plan.strideH - plan.padTop;
   int64_t left = pixelBegin % plan.outW * plan.strideW - plan.padLeft;
-  for (int64_t c = 0; c < calls; ++c, offsets += taps() * kMostPixels) {
+  for (int64_t c = 0; c < calls; ++c, offsets += taps() * most) {
     const int64_t pixels =
         shareOf(count, c + 1, calls) - shareOf(count, c, calls);
     for (int64_t i = 0; i < pixels; ++i, left += plan.strideW) {
@@ -451,7 +480,7 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
       int64_t *offset = offsets + i;
       for (int64_t k = 0; k < plan.kernelH; ++k) {
         const int64_t row = top + k * plan.dilationH;
-        for (int64_t j = 0; j < plan.kernelW; ++j, offset += kMostPixels) {
+        for (int64_t j = 0; j < plan.kernelW; ++j, offset += most) {
           const int64_t column = left + j * plan.dilationW;
           const bool isInside =
               row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
@@ -461,7 +490,7 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
       }
     }
     // The call before may have a pixel more, and fetches as many ahead.
-    for (int64_t i = pixels; i < kMostPixels; ++i)
+    for (int64_t i = pixels; i < most; ++i)
       offsets[i] = 0;
   }
 }
@@ -510,15 +539,15 @@ inline void BlockedTile::runPoints(BlockedArguments t, int64_t panel,
 
 inline void BlockedTile::runBlocked() const {
   const int64_t count = pixelEnd - pixelBegin;
-  const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
   const bool isOfPoints = arePoints();
-  auto *offsets = static_cast<int64_t *>(scratch);
   if (!isOfPoints)
-    fillOffsets(offsets, calls);
+    fillTable();
+  const int64_t calls = isOfPoints ? 0 : callsOf(table.width);
   const int64_t rest = plan.inChannels % kChannelBlock;
   const int64_t inBlocks = plan.inChannels / kChannelBlock + (rest != 0);
   BlockedArguments t = {};
   t.taps = taps();
+  t.offsetStride = table.width;
   t.blockStride = plan.inH * plan.inW * kChannelBlock;
   forPanels([&](int64_t panel, int64_t panels, const float *weights,
                 int64_t stride) {
@@ -534,12 +563,12 @@ inline void BlockedTile::runBlocked() const {
       t.x = x + block * t.blockStride;
       if (isOfPoints)
         runPoints(t, panel, panels, isFirst, isLast);
-      for (int64_t c = 0; c < calls && !isOfPoints; ++c) {
+      for (int64_t c = 0; c < calls; ++c) {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
-        t.offsets = offsets + c * taps() * kMostPixels;
+        t.offsets = table.offsets + c * taps() * table.width;
         t.nextOffsets =
-            t.taps == 1 && c + 1 < calls ? t.offsets + kMostPixels : nullptr;
+            t.taps == 1 && c + 1 < calls ? t.offsets + table.width : nullptr;
         fetchBehind(t, c, calls);
         call(t, blockedKernelOf<BlockedForm::Table>(pixels, panels),
              pixelBegin + begin, pixels, panel, panels, isFirst, isLast);
@@ -679,6 +708,7 @@ inline int64_t mostPixelsTogether(const BlockedPlan &plan) {
 void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                     int64_t begin, int64_t end) {
   alignas(64) char scratch[kStripBytes];
+  OffsetTable table = {reinterpret_cast<int64_t *>(scratch), 0, 0, 0};
   const auto *x = static_cast<const float *>(arguments[0]);
   const auto *w = static_cast<const float *>(arguments[1]);
   const auto *bias = static_cast<const float *>(arguments[2]);
@@ -708,7 +738,7 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   }
   for (int64_t tile = begin, next; tile < end; tile = next) {
     next = tile + 1;
-    int64_t rest = tile, pixelIndex, pixelLast, groupIndex;
+    int64_t rest = tile, pixelIndex, pixelLast, groupIndex, group;
     auto pixelOf = [&](int64_t block) {
       return shareOf(plan.pixels, block, plan.pixelBlocks);
     };
@@ -717,6 +747,7 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
       rest /= plan.pixelBlocks;
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
+      group = rest % plan.group;
       // Tiles of the same weights are one: those are read once.
       pixelLast = pixelIndex + 1;
       while (next < end && pixelLast < plan.pixelBlocks &&
@@ -727,14 +758,15 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
     } else {
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
+      group = rest % plan.group;
+      rest /= plan.group;
       pixelIndex = rest % plan.pixelBlocks;
-      rest /= plan.pixelBlocks;
       pixelLast = pixelIndex + 1;
+      rest = rest / plan.pixelBlocks * plan.group + group;
     }
     const int64_t firstGroup = shareOf(groups, groupIndex, plan.groupBlocks);
     const int64_t lastGroup = shareOf(groups, groupIndex + 1, plan.groupBlocks);
-    const int64_t group = rest % plan.group; // Of image and group.
-    BlockedTile{plan,
+    BlockedTile{plan, // From here on `rest` is of image and group.
                 x + rest * inSize,
                 w + group * wSize,
                 bias ? bias + group * plan.outChannels : nullptr,
@@ -745,7 +777,8 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                 pixelOf(pixelLast),
                 firstGroup * kPanelGroup,
                 least(lastGroup * kPanelGroup, panels),
-                scratch}
+                scratch,
+                table}
         .run();
   }
 }

@@ -193,9 +193,11 @@ struct WinogradPlan {
   Epilogue epilogue;
 };
 
-/// A convolution that takes or gives a blocked tensor. Tiles are numbered
-/// image, group, then pixel block and block of panels, the last fastest, or the
-/// other way round.
+/// A convolution that takes or gives a blocked tensor. Tiles are numbered, the
+/// last fastest, image, pixel block, group and block of panels, or image, group,
+/// block of panels and pixel block where isPanelSlowest; those of rounded or
+/// split floats image and group, then pixel block and block of panels, or these
+/// the other way round.
 struct BlockedPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.
