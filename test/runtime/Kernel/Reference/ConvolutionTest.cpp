@@ -157,8 +157,8 @@ TEST(Conv, InfersBlockedShapes) {
   Operand few = typed(DLC_F32, {24, 10, 3, 3});
   EXPECT_EQ(inferred("conv", {x, few}, by16), "?x2x6x?x16xf32");
   EXPECT_EQ(inferred("conv", {typed(DLC_F32, {-1, 2, 8, 8, 16}), few}, by16),
-            "expected weights of rank 5, or of 32 channels / 1 groups for "
-            "blocks of 16, got rank 4 and 10 channels");
+            "error: expected weights of rank 5, or of 32 channels / 1 groups "
+            "for blocks of 16, got rank 4 and 10 channels");
   Operand open = typed(DLC_F32, {1, -1, 8, 8, -1});
   EXPECT_EQ(inferred("conv", {open, w}), "1x32x6x6xf32");
   Operand many = typed(DLC_F32, {-1, 16, 3, 3});
