@@ -17,14 +17,38 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// An output row of one vector of channels.
-struct BlockedRow {
+/// Output rows of one vector of channels of a plane.
+struct BlockedRows {
   const BlockedDepthwisePlan &plan;
-  const float *x; ///< Of the plane.
+  const float *x;
   const float *w;
   Vec bias, low, high;   ///< The bounds of a clamp, or infinite ones.
-  const float *residual; ///< Of the row; null when absent.
-  float *y;              ///< Of the row.
+  const float *residual; ///< Of the first row; null when absent.
+  float *y;              ///< Of the first row.
+  int64_t first, last;
+};
+
+/// One of them.
+struct BlockedRow : BlockedRows {
+  explicit BlockedRow(const BlockedRows &rows) : BlockedRows(rows), row(first) {
+    firstIn = row * plan.strideH - plan.padTop;
+    if (plan.inRows < plan.inH)
+      firstIn = (firstIn % plan.inRows + plan.inRows) % plan.inRows;
+  }
+  /// Goes on to the next row.
+  void step() {
+    ++row;
+    firstIn += plan.strideH;
+    // Of few rows in memory the first one is where the last one was followed.
+    if (plan.inRows < plan.inH && firstIn >= plan.inRows)
+      firstIn -= plan.inRows;
+    if (plan.inRows < plan.inH && firstIn >= plan.inRows)
+      firstIn %= plan.inRows; // A division in no network's steps.
+    y += plan.outW * kChannelBlock;
+    if (residual)
+      residual += plan.outW * kChannelBlock;
+  }
+
   int64_t row;
   int64_t firstIn; ///< Where the row under the first tap is, or would be.
 
@@ -53,7 +77,7 @@ struct BlockedRow {
 /// The rows of taps that are inside of the image: where each begins, and its
 /// weights.
 template <int kernel> struct BlockedTaps {
-  explicit BlockedTaps(const BlockedRow &r) {
+  [[gnu::always_inline]] explicit BlockedTaps(const BlockedRow &r) {
     for (int64_t tap = 0; tap < kernel; ++tap)
       if (r.hasRow(tap)) {
         x[count] = r.xRow(tap);
@@ -110,14 +134,16 @@ template <int kernel, int stride, int count>
 }
 
 /// Seven or fourteen at a time: images of networks are multiples of them.
-template <int kernel, int stride> void runBlockedRow(const BlockedRow &r) {
-  const BlockedTaps<kernel> taps(r);
-  int64_t column = 0;
-  if constexpr (kLanes == 16) // With 32 registers.
-    runOutputs<kernel, stride, 14>(r, taps, column);
-  runOutputs<kernel, stride, 7>(r, taps, column);
-  runOutputs<kernel, stride, 3>(r, taps, column);
-  runOutputs<kernel, stride, 1>(r, taps, column);
+template <int kernel, int stride> void runBlockedRows(const BlockedRows &rows) {
+  for (BlockedRow r(rows); r.row < r.last; r.step()) {
+    const BlockedTaps<kernel> taps(r);
+    int64_t column = 0;
+    if constexpr (kLanes == 16) // With 32 registers.
+      runOutputs<kernel, stride, 14>(r, taps, column);
+    runOutputs<kernel, stride, 7>(r, taps, column);
+    runOutputs<kernel, stride, 3>(r, taps, column);
+    runOutputs<kernel, stride, 1>(r, taps, column);
+  }
 }
 
 inline void runAnyBlockedRow(const BlockedRow &r) {
@@ -139,20 +165,25 @@ inline void runAnyBlockedRow(const BlockedRow &r) {
   }
 }
 
-using BlockedRowFunction = void (*)(const BlockedRow &);
+inline void runAnyBlockedRows(const BlockedRows &rows) {
+  for (BlockedRow r(rows); r.row < r.last; r.step())
+    runAnyBlockedRow(r);
+}
 
-inline BlockedRowFunction rowFunctionOf(const BlockedDepthwisePlan &plan) {
+using BlockedRowsFunction = void (*)(const BlockedRows &);
+
+inline BlockedRowsFunction rowsFunctionOf(const BlockedDepthwisePlan &plan) {
   const bool isSquare = plan.kernelH == plan.kernelW &&
                         plan.strideH == plan.strideW && plan.dilationH == 1 &&
                         plan.dilationW == 1;
   const int64_t kernel = plan.kernelH, stride = plan.strideH;
   if (isSquare && kernel == 3 && stride <= 2)
-    return stride == 1 ? runBlockedRow<3, 1> : runBlockedRow<3, 2>;
+    return stride == 1 ? runBlockedRows<3, 1> : runBlockedRows<3, 2>;
   if (isSquare && kernel == 5 && stride <= 2)
-    return stride == 1 ? runBlockedRow<5, 1> : runBlockedRow<5, 2>;
+    return stride == 1 ? runBlockedRows<5, 1> : runBlockedRows<5, 2>;
   if (isSquare && kernel == 7 && stride == 1)
-    return runBlockedRow<7, 1>;
-  return runAnyBlockedRow;
+    return runBlockedRows<7, 1>;
+  return runAnyBlockedRows;
 }
 
 void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
@@ -162,7 +193,7 @@ void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
-  const BlockedRowFunction run = rowFunctionOf(plan);
+  const BlockedRowsFunction run = rowsFunctionOf(plan);
   const bool clamps = isClamp(plan.epilogue);
   const Vec low = splat(clamps ? clampLow(plan.epilogue) : -__builtin_inff());
   const Vec high = splat(clamps ? clampHigh(plan.epilogue) : __builtin_inff());
@@ -173,22 +204,16 @@ void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
     const int64_t block = plane % plan.blocks;
     const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
     const int64_t last = least(first + plan.rowBlock, plan.outH);
-    for (int64_t row = first; row < last; ++row) {
-      const int64_t at = (plane * plan.outRows + row - plan.outFirst) * rowSize;
-      int64_t firstIn = row * plan.strideH - plan.padTop;
-      if (plan.inRows < plan.inH)
-        firstIn = (firstIn % plan.inRows + plan.inRows) % plan.inRows;
-      for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
-        const int64_t channel = block * kChannelBlock + lane;
-        run({plan, x + plane * inSize + lane,
-             w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
-             bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{},
-             low, high, residual ? residual + at + lane : nullptr,
-             y + at + lane, row, firstIn});
-      }
+    const int64_t at = (plane * plan.outRows + first - plan.outFirst) * rowSize;
+    for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
+      const int64_t channel = block * kChannelBlock + lane;
+      run({plan, x + plane * inSize + lane,
+           w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
+           bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{},
+           low, high, residual ? residual + at + lane : nullptr, y + at + lane,
+           first, last});
     }
-    activateRest(y + (plane * plan.outRows + first - plan.outFirst) * rowSize,
-                 rowSize, last - first, rowSize, plan.epilogue);
+    activateRest(y + at, rowSize, last - first, rowSize, plan.epilogue);
   }
 }
 

@@ -48,16 +48,22 @@ inline void PlainPixels::write(const float *sums, int64_t panel,
     const int64_t valid = least<int64_t>(plan.outChannels - channel, 4);
     const float *source =
         sums + quad / 4 * count * kChannelBlock + quad % 4 * 4;
-    // The last pixels may be read again: what is too much is never written.
-    for (int64_t pixel = 0; pixel < count; pixel += 4) {
+    auto turn = [&](int64_t pixel, auto &&placeOf)
+        __attribute__((always_inline)) {
       Quad v[4];
       DLC_UNROLL for (int i = 0; i < 4; ++i) v[i] =
-          *reinterpret_cast<const UnalignedQuad *>(
-              source + least(pixel + i, count - 1) * kChannelBlock);
+          *reinterpret_cast<const UnalignedQuad *>(source +
+                                                   placeOf(i) * kChannelBlock);
       turnQuad(v);
       DLC_UNROLL for (int i = 0; i < 4; ++i) *
           reinterpret_cast<UnalignedQuad *>(rows[i] + pixel) = v[i];
-    }
+    };
+    int64_t pixel = 0;
+    for (; pixel + 4 <= count; pixel += 4)
+      turn(pixel, [&](int i) { return pixel + i; });
+    // The last pixels are read again: what is too much is never written.
+    if (pixel < count)
+      turn(pixel, [&](int i) { return least(pixel + i, count - 1); });
     const int64_t at = channel * plan.outPlane + pixelBegin;
     for (int64_t i = 0; i < valid; ++i) {
       const Vec start = splat(bias ? bias[channel + i] : 0.0f);
