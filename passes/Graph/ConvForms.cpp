@@ -36,13 +36,15 @@ static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
   return type.clone(shape);
 }
 
-bool dlc::graph::canEndWithin(RankedTensorType type, int64_t block) {
-  // Integers that nobody wrote may be divisors.
-  if (!type.getElementType().isF32())
-    return false;
+bool dlc::graph::fitsBlocks(RankedTensorType type, int64_t block,
+                            bool mayEndWithin) {
   const int64_t channels = type.getDimSize(1),
                 places = llvm::alignTo(channels, block);
-  return (places - channels) * 3 <= channels;
+  if (places == channels)
+    return true;
+  // Integers that nobody wrote may be divisors.
+  return mayEndWithin && type.getElementType().isF32() &&
+         (places - channels) * 3 <= channels;
 }
 
 static bool isBlockable(Value value, const ConvOptions &options) {
@@ -57,8 +59,7 @@ static bool isBlockable(Value value, const ConvOptions &options) {
   if (!isTaken || type.getNumElements() == 0)
     return false;
   if (options.block != kAllChannels)
-    return type.getDimSize(1) % options.block == 0 ||
-           (options.mayEndWithin() && canEndWithin(type, options.block));
+    return fitsBlocks(type, options.block, options.mayEndWithin());
   // Of all channels there are enough to read several at once.
   constexpr int64_t together = 8;
   return options.isGenerated ? type.getDimSize(1) % together == 0

@@ -106,8 +106,7 @@ bool Layouts::hasBlocks(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getRank() >= 3 &&
          type.getNumElements() > 0 &&
-         (!endsWithin(value) ||
-          (mayEndWithin && canEndWithin(type, blockSize)));
+         fitsBlocks(type, blockOf(value), mayEndWithin);
 }
 
 /// Values that operations which compute in blocks tie to each other are so to

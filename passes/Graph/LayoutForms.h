@@ -60,9 +60,9 @@ struct ConvOptions {
   }
 };
 
-/// Whether a tensor N, C, D1..Dn can be in blocks whose last one its channels
-/// do not fill: there is no more than a third beside them.
-bool canEndWithin(mlir::RankedTensorType type, int64_t block);
+/// Whether the channels of a tensor N, C, D1..Dn fill blocks, or may end within
+/// the last one, of floats, where no more than a third is beside them.
+bool fitsBlocks(mlir::RankedTensorType type, int64_t block, bool mayEndWithin);
 
 /// The forms of a convolution or its ConvWeightGradientOp that a library
 /// computes; the first is without blocks and always there; of others there are

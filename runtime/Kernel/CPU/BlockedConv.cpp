@@ -77,7 +77,7 @@ Status cpu::checkBlocked(const ConvShape &shape) {
 
 /// They may end within a block.
 static int64_t paddedChannels(const ConvShape &shape) {
-  return ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
+  return blocksOf(shape.outChannels) * kChannelBlock;
 }
 
 /// Of a row of taps of a plain x that is rounded, with what makes lines of 32.
@@ -299,7 +299,7 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.pixelUnit = 1;
   plan.pixels = plan.outPlane = shape.pixels();
   plan.epilogue = shape.epilogue;
-  const int64_t inBlocks = ceilDiv(plan.inChannels, kChannelBlock);
+  const int64_t inBlocks = blocksOf(plan.inChannels);
   const int64_t blockBytes =
       shape.taps() * kChannelBlock * kChannelBlock * kPanelGroup * kFloat;
   const int64_t most = std::max<int64_t>(weightBytes / blockBytes, 1);
@@ -494,7 +494,7 @@ BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   static_cast<Windows &>(plan) = windowsOf(shape);
   plan.batch = shape.batch;
   plan.channels = shape.outChannels;
-  plan.blocks = ceilDiv(plan.channels, kChannelBlock);
+  plan.blocks = blocksOf(plan.channels);
   plan.inRows = plan.inH;
   plan.outRows = plan.outH;
   plan.epilogue = shape.epilogue;

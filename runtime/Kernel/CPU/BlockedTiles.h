@@ -7,12 +7,11 @@
 // block of input channels it multiplies the sixteen elements under each pixel
 // by sixteen rows of weights, packed [OC/64][C/16][taps][16][64], or by fewer
 // in the last block where channels end within it: what lies behind them in x is
-// never read, and in y it is nobody's. Elements are
-// read where they are; which those are says a table of offsets for each group
-// of pixels, where what lies outside the image is an offset of its own. So
-// pixels are numbered through all rows, and no padding is ever copied. Where
-// windows are one pixel and steps one, pixels lie next to each other, and there
-// is no table.
+// never read, and in y it is nobody's. Elements are read where they are; which
+// those are says a table of offsets for each group of pixels, where what lies
+// outside the image is an offset of its own. So pixels are numbered through all
+// rows, and no padding is ever copied. Where windows are one pixel and steps
+// one, pixels lie next to each other, and there is no table.
 //
 // First layers, whose x is not blocked, read rows of it where they are, and at
 // the borders of the image from a strip with the padding in it. Where y is not
@@ -502,7 +501,7 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
   t.aheadLines = 0;
   if (!plan.isPanelSlowest)
     return;
-  const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t panels = blocksOf(plan.outChannels);
   const int64_t left = w + panels * kChannelBlock * terms() - t.w;
   // Whole rows where a kernel takes all panels of a group, else its panel.
   constexpr bool areWhole = kMostPanels == kPanelGroup;
@@ -510,7 +509,8 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
   const int64_t share = (lines + calls - 1) / calls;
   t.aheadStride = areWhole ? kChannelBlock : t.wStride;
   const int64_t step = t.blocks * taps() * share * t.aheadStride;
-  const int64_t first = t.blocks * taps() * lines * t.aheadStride + c * step;
+  const int64_t rows = (t.blocks * kChannelBlock + t.rest) * taps();
+  const int64_t first = rows * t.wStride + c * step;
   if (first + step > left)
     return;
   t.ahead = t.w + first;
@@ -544,7 +544,7 @@ inline void BlockedTile::runBlocked() const {
     fillTable();
   const int64_t calls = isOfPoints ? 0 : callsOf(table.width);
   const int64_t rest = plan.inChannels % kChannelBlock;
-  const int64_t inBlocks = plan.inChannels / kChannelBlock + (rest != 0);
+  const int64_t inBlocks = blocksOf(plan.inChannels);
   BlockedArguments t = {};
   t.taps = taps();
   t.offsetStride = table.width;
@@ -714,12 +714,11 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
-  const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
-  const int64_t inBlocks =
-      (plan.inChannels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t panels = blocksOf(plan.outChannels);
   const int64_t inSize =
-      (plan.isPlainX ? plan.inChannels : inBlocks * kChannelBlock) * plan.inH *
-      plan.inW;
+      (plan.isPlainX ? plan.inChannels
+                     : blocksOf(plan.inChannels) * kChannelBlock) *
+      plan.inH * plan.inW;
   const int64_t outSize =
       (plan.isPlainY ? plan.outChannels : panels * kChannelBlock) *
       plan.outPlane;

@@ -275,8 +275,7 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
     return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
   const bool isMixed = !shape.blockedX || !shape.blockedY;
   // Whole blocks are computed, whatever is there of them.
-  const int64_t places =
-      ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
+  const int64_t places = blocksOf(shape.outChannels) * kChannelBlock;
   const uint64_t unused = flops / std::max<int64_t>(shape.outChannels, 1) *
                           (places - shape.outChannels);
   return unused + (isMixed ? flops / gathering : 0) + storing * outputs;

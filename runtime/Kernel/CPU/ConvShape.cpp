@@ -166,8 +166,8 @@ static Status readBlocked(const TensorType &type, const char *role,
 
 /// The last block of floats may have places behind the last channel.
 static void trimBlocks(TensorType &plain, int64_t channels) {
-  if (plain.type == DLC_F32 && channels <= plain.shape[1] &&
-      plain.shape[1] - channels < kChannelBlock)
+  if (plain.type == DLC_F32 && channels >= 0 && channels <= plain.shape[1] &&
+      plain.shape[1] == blocksOf(channels) * kChannelBlock)
     plain.shape[1] = channels;
 }
 
@@ -203,12 +203,11 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
                      "expected bf16 in blocks of channels alone, got %s and %s",
                      toString(x).c_str(), toString(y).c_str());
   const TensorType &w = call.inputs[1];
-  int64_t channels = 0;
-  const bool areCounted = !__builtin_mul_overflow(
-      w.shape[1], call.attributes.getInt("group", 1), &channels);
   if (shape.blockedX) {
     DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x, blockOfX));
-    if (areCounted && !shape.shortX)
+    const int64_t channels =
+        saturatedProduct({w.shape[1], call.attributes.getInt("group", 1)});
+    if (!shape.shortX)
       trimBlocks(x, channels);
   }
   if (shape.blockedY) {

@@ -40,8 +40,7 @@ struct ConvShape {
 
 private:
   static int64_t placesOf(int64_t channels, bool isBlocked) {
-    return isBlocked ? ceilDiv(channels, kChannelBlock) * kChannelBlock
-                     : channels;
+    return isBlocked ? blocksOf(channels) * kChannelBlock : channels;
   }
 };
 

@@ -77,8 +77,9 @@ public:
   /// Tiles [begin, end) of `count`, by definition.
   void compute(void *const *given, int64_t begin, int64_t end,
                int64_t count) const {
-    const int64_t step = plan.isBlockedY ? kChannelBlock : 1;
-    const int64_t rows = plan.batch * (plan.outChannels / step) * plan.outH;
+    const int64_t planes =
+        plan.isBlockedY ? blocksOf(plan.outChannels) : plan.outChannels;
+    const int64_t rows = plan.batch * planes * plan.outH;
     void *five[5];
     arguments.fill(given, five);
     kernels.definedConv(plan, five, rows * begin / count, rows * end / count);

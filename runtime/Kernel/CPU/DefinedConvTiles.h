@@ -18,7 +18,8 @@ struct RowPlace {
   RowPlace(bool isBlocked, int64_t image, int64_t channel, int64_t channels,
            int64_t row, int64_t height, int64_t width)
       : step(isBlocked ? kChannelBlock : 1) {
-    const int64_t plane = image * (channels / step) + channel / step;
+    const int64_t planes = isBlocked ? blocksOf(channels) : channels;
+    const int64_t plane = image * planes + channel / step;
     offset = (plane * height + row) * width * step + channel % step;
   }
   int64_t offset, step;
@@ -59,7 +60,8 @@ void runDefinedConv(const DefinedConvPlan &plan, void *const *arguments,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
   const int64_t step = plan.isBlockedY ? kChannelBlock : 1;
-  const int64_t blocks = plan.outChannels / step;
+  const int64_t blocks =
+      plan.isBlockedY ? blocksOf(plan.outChannels) : plan.outChannels;
   const bool clamp = isClamp(plan.epilogue);
   const float low = clampLow(plan.epilogue), high = clampHigh(plan.epilogue);
   for (int64_t tile = begin; tile < end; ++tile) {
@@ -68,6 +70,10 @@ void runDefinedConv(const DefinedConvPlan &plan, void *const *arguments,
     const int64_t first = tile * plan.outW * step;
     for (int64_t i = 0; i < plan.outW * step; ++i) {
       const int64_t channel = block * step + i % step;
+      if (channel >= plan.outChannels) {
+        y[first + i] = 0; // Nobody's.
+        continue;
+      }
       auto value = static_cast<float>(
           definedSum(plan, x, w, image, channel, row, i / step));
       value += bias ? bias[channel] : 0;

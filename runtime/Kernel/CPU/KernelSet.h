@@ -52,6 +52,11 @@ inline constexpr int64_t kMaxWeightRows = 48, kMaxWeightTerms = 512;
 
 /// Channels of a block of a blocked tensor [N][C/16][H][W][16].
 inline constexpr int64_t kChannelBlock = 16;
+/// Blocks that hold so many channels; the last one may have places behind them,
+/// which nobody reads.
+[[gnu::always_inline]] constexpr int64_t blocksOf(int64_t channels) {
+  return (channels + kChannelBlock - 1) / kChannelBlock;
+}
 /// Blocks of output channels whose packed weights lie together: rows of 64. The
 /// last group of a convolution may have fewer.
 inline constexpr int64_t kPanelGroup = 4;
