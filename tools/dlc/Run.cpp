@@ -106,15 +106,14 @@ std::vector<UsedFile> RunCommand::filesRead() const {
   return used;
 }
 
-/// Says what `--random` gives values to: a parameter may be among it.
-static void noteRandom(const rt::Program &program, const NamedTensors &values) {
+/// What `--random` gives values to: a parameter may be among it.
+static std::vector<std::string> randomInputs(const rt::Program &program,
+                                             const NamedTensors &values) {
   std::vector<std::string> names;
   for (const rt::Port &port : program.inputs())
     if (!port.isRandomState && !values.count(port.name))
       names.push_back(port.name);
-  if (!names.empty())
-    std::fprintf(stderr, "note: random values for %s\n",
-                 rt::listSome(names).c_str());
+  return names;
 }
 
 int RunCommand::run() {
@@ -140,10 +139,12 @@ int RunCommand::run() {
   for (auto &[name, value] : loaded.parameters)
     values.try_emplace(name, std::move(value));
   const rt::Program &program = *loaded.program;
-  if (inputs.random)
-    noteRandom(program, values);
+  const std::vector<std::string> made = randomInputs(program, values);
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));
+  if (inputs.random && !made.empty())
+    std::fprintf(stderr, "note: random values for %s\n",
+                 rt::listSome(made).c_str());
 
   std::unique_ptr<rt::WorkerPool> pool =
       take(rt::WorkerPool::create({.threads = model.threads}));
