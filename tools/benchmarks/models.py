@@ -177,7 +177,15 @@ def resnet50(name, seed, batch=1):
     return g
 
 
-def mobilenetv2(name, seed):
+# Of each stage: how much wider it is inside, channels, blocks, stride, kernel.
+MOBILENETV2 = [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 32, 3, 2, 3), (6, 64, 4, 2, 3),
+               (6, 96, 3, 1, 3), (6, 160, 3, 2, 3), (6, 320, 1, 1, 3)]
+# Mostly of channels that are no whole blocks of 16.
+EFFICIENTNET_LITE = [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
+                     (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]
+
+
+def mobilenetv2(name, seed, stages=MOBILENETV2):
     g = Network(name, seed)
     x = g.input("data", TensorProto.FLOAT, [1, 3, 224, 224])
 
@@ -186,15 +194,14 @@ def mobilenetv2(name, seed):
 
     x = relu6(g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
     channels = 32
-    for expand, width, blocks, first_stride in [
-            (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
-            (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
+    for expand, width, blocks, first_stride, kernel in stages:
         for block in range(blocks):
             stride = first_stride if block == 0 else 1
             y, hidden = x, channels * expand
             if expand != 1:
                 y = relu6(g.batch_norm(g.conv(y, channels, hidden, 1), hidden))
-            y = relu6(g.batch_norm(g.conv(y, hidden, hidden, 3, stride, group=hidden), hidden))
+            y = relu6(g.batch_norm(
+                g.conv(y, hidden, hidden, kernel, stride, group=hidden), hidden))
             y = g.batch_norm(g.conv(y, hidden, width, 1, gain=1.0), width)
             x = g.op("Add", x, y) if stride == 1 and channels == width else y
             channels = width
@@ -756,36 +763,6 @@ def mobileone(name, seed, size=224):
     return g
 
 
-def efficientnet_lite(name, seed, size=224):
-    """Inverted residuals with Clip, 5x5 ones too, whose channels are mostly no
-    whole blocks of 16."""
-    g = Network(name, seed)
-    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
-
-    def relu6(value):
-        return g.op("Clip", value, g.scalar(0), g.scalar(6))
-
-    x = relu6(g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
-    channels = 32
-    for expand, width, blocks, first_stride, kernel in [
-            (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
-            (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]:
-        for block in range(blocks):
-            stride = first_stride if block == 0 else 1
-            y, hidden = x, channels * expand
-            if expand != 1:
-                y = relu6(g.batch_norm(g.conv(y, channels, hidden, 1), hidden))
-            y = relu6(g.batch_norm(
-                g.conv(y, hidden, hidden, kernel, stride, group=hidden), hidden))
-            y = g.batch_norm(g.conv(y, hidden, width, 1, gain=1.0), width)
-            x = g.op("Add", x, y) if stride == 1 and channels == width else y
-            channels = width
-    x = relu6(g.batch_norm(g.conv(x, channels, 1280, 1), 1280))
-    x = g.op("Flatten", g.op("GlobalAveragePool", x))
-    g.output(g.linear(x, 1280, 1000), "logits", [1, 1000])
-    return g
-
-
 def densenet(name, seed, size=160, growth=32):
     """Every layer reads what all before have made."""
     g = Network(name, seed)
@@ -941,7 +918,7 @@ OTHERS = {
     "xception": xception,
     "regnet": regnet,
     "mobileone": mobileone,
-    "efficientnet_lite": efficientnet_lite,
+    "efficientnet_lite": lambda name, seed: mobilenetv2(name, seed, EFFICIENTNET_LITE),
     "densenet": densenet,
     "inception": inception,
 }
