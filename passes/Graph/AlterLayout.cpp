@@ -239,7 +239,7 @@ public:
   /// channels; and back.
   Value block(Value value, ArrayRef<int64_t> p, int64_t size);
   Value unblock(Value value, ArrayRef<int64_t> p, int64_t channels);
-  /// What has been reduced to N, C or C in blocks, of that shape.
+  /// What is row-major, or has been reduced to N, C or C in blocks.
   Value unblockReduced(Value value, ArrayRef<int64_t> shape);
 
 private:
@@ -316,9 +316,11 @@ Value Mover::unblock(Value value, ArrayRef<int64_t> p, int64_t channels) {
 }
 
 Value Mover::unblockReduced(Value value, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> own = shapeOf(value);
+  if (llvm::product_of(own) == llvm::product_of(shape))
+    return reshape(value, shape);
   SmallVector<int64_t> joined(shape);
   const int64_t axis = static_cast<int64_t>(shape.size()) - 1;
-  ArrayRef<int64_t> own = shapeOf(value);
   joined[axis] = own.back() * own[own.size() - 2];
   return withExtent(reshape(value, joined), axis, shape.back());
 }
@@ -413,13 +415,9 @@ LogicalResult Rewrite::setResults(Operation *op, Operation *built,
        llvm::zip_equal(op->getResults(), built->getResults(), types)) {
     now.setType(type);
     Value value = now;
-    Mover mover(builder, op->getLoc(), op);
-    const bool isReduced = form.layout == 0 && form.blockedRank > 0 &&
-                           decided.layouts.of(op).empty();
-    if (isReduced)
-      value = mover.unblockReduced(now, shapeOf(result));
-    else if (form.layout == 0)
-      value = mover.reshape(now, shapeOf(result));
+    if (form.layout == 0)
+      value =
+          Mover(builder, op->getLoc(), op).unblockReduced(now, shapeOf(result));
     made[result] = {form.layout, value};
   }
   return success();

@@ -41,9 +41,7 @@ struct BlockedRow : BlockedRows {
     firstIn += plan.strideH;
     // Of few rows in memory the first one is where the last one was followed.
     if (plan.inRows < plan.inH && firstIn >= plan.inRows)
-      firstIn -= plan.inRows;
-    if (plan.inRows < plan.inH && firstIn >= plan.inRows)
-      firstIn %= plan.inRows; // A division in no network's steps.
+      firstIn %= plan.inRows;
     y += plan.outW * kChannelBlock;
     if (residual)
       residual += plan.outW * kChannelBlock;

@@ -52,6 +52,11 @@ public:
     plan.outChannels = shape.outChannels;
     plan.isBlockedX = shape.blockedX;
     plan.isBlockedY = shape.blockedY;
+    auto planesOf = [](int64_t channels, bool isBlocked) {
+      return isBlocked ? blocksOf(channels) : channels;
+    };
+    plan.inPlanes = planesOf(plan.inChannels, plan.isBlockedX);
+    plan.outPlanes = planesOf(plan.outChannels, plan.isBlockedY);
     plan.epilogue = shape.epilogue;
   }
 
@@ -77,9 +82,7 @@ public:
   /// Tiles [begin, end) of `count`, by definition.
   void compute(void *const *given, int64_t begin, int64_t end,
                int64_t count) const {
-    const int64_t planes =
-        plan.isBlockedY ? blocksOf(plan.outChannels) : plan.outChannels;
-    const int64_t rows = plan.batch * planes * plan.outH;
+    const int64_t rows = plan.batch * plan.outPlanes * plan.outH;
     void *five[5];
     arguments.fill(given, five);
     kernels.definedConv(plan, five, rows * begin / count, rows * end / count);

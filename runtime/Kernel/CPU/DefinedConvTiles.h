@@ -12,13 +12,12 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// The offset of a row of a channel in a tensor of `channels` x `height` rows
+/// The offset of a row of a channel in a tensor of `planes` x `height` rows
 /// of `width`, and with `step` how far its elements lie apart.
 struct RowPlace {
-  RowPlace(bool isBlocked, int64_t image, int64_t channel, int64_t channels,
+  RowPlace(bool isBlocked, int64_t image, int64_t channel, int64_t planes,
            int64_t row, int64_t height, int64_t width)
       : step(isBlocked ? kChannelBlock : 1) {
-    const int64_t planes = isBlocked ? blocksOf(channels) : channels;
     const int64_t plane = image * planes + channel / step;
     offset = (plane * height + row) * width * step + channel % step;
   }
@@ -38,7 +37,7 @@ inline double definedSum(const DefinedConvPlan &plan, const float *x,
       if (inY < 0 || inY >= plan.inH)
         continue;
       const RowPlace from(plan.isBlockedX, image, group * groupIn + c,
-                          plan.inChannels, inY, plan.inH, plan.inW);
+                          plan.inPlanes, inY, plan.inH, plan.inW);
       const float *taps =
           w + ((channel * groupIn + c) * plan.kernelH + i) * plan.kernelW;
       for (int64_t j = 0; j < plan.kernelW; ++j) {
@@ -60,8 +59,7 @@ void runDefinedConv(const DefinedConvPlan &plan, void *const *arguments,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
   const int64_t step = plan.isBlockedY ? kChannelBlock : 1;
-  const int64_t blocks =
-      plan.isBlockedY ? blocksOf(plan.outChannels) : plan.outChannels;
+  const int64_t blocks = plan.outPlanes;
   const bool clamp = isClamp(plan.epilogue);
   const float low = clampLow(plan.epilogue), high = clampHigh(plan.epilogue);
   for (int64_t tile = begin; tile < end; ++tile) {

@@ -245,6 +245,7 @@ struct BlockedDepthwisePlan : Windows {
 struct DefinedConvPlan : Windows {
   int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
   bool isBlockedX, isBlockedY;
+  int64_t inPlanes, outPlanes; ///< Channels of an image, or blocks of them.
   Epilogue epilogue;
 };
 
