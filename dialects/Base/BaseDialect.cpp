@@ -73,6 +73,13 @@ DeviceAttr dlc::getDefaultDevice(MLIRContext *context) {
   return DeviceAttr::get(context, DeviceKind::CPU, 0);
 }
 
+bool dlc::isTaken(Type type, Type expected) {
+  auto tensor = dyn_cast<TensorType>(type);
+  auto any = dyn_cast<UnrankedTensorType>(expected);
+  return type == expected ||
+         (any && tensor && tensor.getElementType() == any.getElementType());
+}
+
 /// Splits "nchw16c" into its dimensions "nchw" and the rest "16c".
 static std::pair<StringRef, StringRef> splitOrder(StringRef order) {
   size_t letters = order.find_if([](char c) { return !llvm::isAlpha(c); });

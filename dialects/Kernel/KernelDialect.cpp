@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -40,7 +41,11 @@ FunctionType dlc::kernel::getCallType(Operation *symbol) {
   if (!func.isDestinationStyle())
     return func.getFunctionType();
   SmallVector<Type> types =
-      llvm::map_to_vector(func.getArgumentTypes(), toTensor);
+      llvm::map_to_vector(func.getArgumentTypes(), [&](Type type) -> Type {
+        if (!func.isOfAnyShape())
+          return toTensor(type);
+        return UnrankedTensorType::get(getElementTypeOrSelf(type));
+      });
   size_t inputs = types.size() - func.getOutputs().value_or(0);
   ArrayRef<Type> all(types);
   return FunctionType::get(func.getContext(), all.take_front(inputs),
@@ -112,6 +117,12 @@ static LogicalResult verifyInPlace(Operation *op,
 
 bool FuncOp::isDestinationStyle() { return getOutputs().has_value(); }
 
+bool FuncOp::isOfAnyShape() {
+  return getAnyShape() ||
+         (!getArgumentTypes().empty() &&
+          llvm::all_of(getArgumentTypes(), llvm::IsaPred<UnrankedTensorType>));
+}
+
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
                       ArrayRef<Type> results,
@@ -156,6 +167,26 @@ static LogicalResult verifyEntry(FuncOp kernel) {
   return verifyWorkspace(kernel);
 }
 
+/// The arguments of a kernel of any shape are vectors of whole tiles.
+static LogicalResult verifyAnyShape(FuncOp kernel) {
+  if (!kernel.getAnyShape())
+    return success();
+  const auto tile = static_cast<int64_t>(*kernel.getAnyShape());
+  auto isOfTiles = [&](Type type) {
+    auto vector = dyn_cast<MemRefType>(type);
+    return tile > 0 && vector && vector.getRank() == 1 &&
+           vector.hasStaticShape() && vector.getDimSize(0) % tile == 0 &&
+           vector.getShape() ==
+               cast<MemRefType>(kernel.getArgumentTypes()[0]).getShape();
+  };
+  if (!llvm::all_of(kernel.getArgumentTypes(), isOfTiles))
+    return kernel.emitOpError("expected vectors of whole tiles of ")
+           << tile << " elements";
+  if (kernel.getInPlace())
+    return kernel.emitOpError("expected nothing in place of any shape");
+  return success();
+}
+
 LogicalResult FuncOp::verify() {
   auto isMemRef = [](Type type) { return isa<MemRefType>(type); };
   bool any = llvm::any_of(getArgumentTypes(), isMemRef);
@@ -173,7 +204,7 @@ LogicalResult FuncOp::verify() {
       return emitOpError("expected no results in destination style, got ")
              << getResultTypes().size();
   }
-  if (failed(verifyEntry(*this)))
+  if (failed(verifyEntry(*this)) || failed(verifyAnyShape(*this)))
     return failure();
   return verifyInPlace(*this, getInPlace(), getCallType(*this));
 }
@@ -268,14 +299,19 @@ LogicalResult LibraryOp::verify() {
   return verifyInPlace(*this, getInPlace(), getFunctionType());
 }
 
+static bool areTaken(TypeRange types, ArrayRef<Type> expected) {
+  return types.size() == expected.size() &&
+         llvm::all_of_zip(types, expected, dlc::isTaken);
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   FunctionType type = getCallType(symbol);
   if (!type)
     return emitOpError("expected the name of a kernel, got ")
            << getCalleeAttr();
-  if (type.getInputs() != getOperandTypes() ||
-      type.getResults() != getResultTypes()) {
+  if (!areTaken(getOperandTypes(), type.getInputs()) ||
+      !areTaken(getResultTypes(), type.getResults())) {
     InFlightDiagnostic diagnostic = emitOpError("expected the kernel's type ");
     diagnostic << type;
     diagnostic.attachNote(symbol->getLoc()) << "the kernel is here";

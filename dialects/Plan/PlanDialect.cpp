@@ -427,7 +427,7 @@ static LogicalResult verifyTypes(LaunchOp launch, Operation *kernel,
   if (values.size() != types.size())
     return fail() << types.size() << " " << what << ", got " << values.size();
   for (auto [i, value, type] : llvm::enumerate(values, types))
-    if (toTensor(value.getType()) != type)
+    if (!isTaken(toTensor(value.getType()), type))
       return fail() << what << " " << i << " of " << type << ", got "
                     << value.getType();
   return success();

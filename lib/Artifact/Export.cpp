@@ -301,8 +301,13 @@ void Exporter::addLibraryKernel(kernel::LibraryOp library,
   kernel.name = entry.str();
   kernel.kind = entry.starts_with("reference.") ? abi::KernelKind::Reference
                                                 : abi::KernelKind::Library;
-  if (kernel.kind == abi::KernelKind::Reference)
+  if (kernel.kind == abi::KernelKind::Reference) {
+    const rt::LibraryEntry *computes =
+        rt::lookupEntryOfOperation(entry.drop_front(strlen("reference.")));
+    kernel.any_algorithm =
+        computes && !computes->algorithms.empty() && !info.isStrict;
     return;
+  }
   const rt::LibraryEntry *known = rt::lookupLibraryEntry(kernel.name);
   if (!known || !known->cost)
     return;
@@ -338,6 +343,12 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
   }
   kernel.bytes = getTraffic(func);
   kernel.flops = analysis::countFlops(func);
+  if (func.getAnyShape()) {
+    kernel.kind = abi::KernelKind::AnyShape;
+    kernel.bytes /= kernel.tiles;
+    kernel.flops /= kernel.tiles;
+    kernel.tiles = static_cast<int64_t>(*func.getAnyShape());
+  }
   if (!func.getEntry())
     return;
   kernel.entry = func.getEntry()->str();

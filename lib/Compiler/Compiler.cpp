@@ -952,7 +952,8 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
     text += " " + group + "@" + device;
   if (options.precision != pipeline::Precision::FP32)
     text += " precision=" + pipeline::nameOf(options.precision).str();
-  return {modelName, text, gpuCode};
+  return {modelName, text, options.precision == pipeline::Precision::FP32Strict,
+          gpuCode};
 }
 
 FailureOr<std::string> Compilation::toOnnx(int64_t opset) {

@@ -257,8 +257,10 @@ static std::vector<Node> collectNodes(Block &block) {
 /// Whether `node` may join a generated kernel.
 static bool isFusible(const Node &node) {
   using graph::FusionKind;
-  if (node.size() != 1 || !graph::hasStaticTypes(node.front()))
+  if (node.size() != 1)
     return false;
+  if (!graph::hasStaticTypes(node.front()))
+    return conversion::canBeOfAnyShape(node);
   FusionKind kind = graph::getFusionKind(node.front());
   if (kind == FusionKind::Anchor) // A host's are calls of its library.
     return !hasHostMemory(graph::getDevice(node.front()));
@@ -410,12 +412,12 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution,
                     "of the batch");
         continue;
       }
-      if (!llvm::all_of(node, graph::hasStaticTypes) ||
-          !llvm::all_of(producer, graph::hasStaticTypes)) {
-        why = "shapes that are not static";
-      } else if (graph.problem.isFusible[from] && graph.problem.isFusible[id]) {
+      if (graph.problem.isFusible[from] && graph.problem.isFusible[id]) {
         why = whyNotJoined(graph, solution.groups[groupOf[from]],
                            solution.groups[groupOf[id]], legality);
+      } else if (!llvm::all_of(node, graph::hasStaticTypes) ||
+                 !llvm::all_of(producer, graph::hasStaticTypes)) {
+        why = "shapes that are not static";
       } else if (library::matchGroup(producer)) {
         why = whyNotEpilogue(producer, node.front());
       }

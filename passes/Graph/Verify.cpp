@@ -60,8 +60,11 @@ static LogicalResult verifyGroup(FusionOp group) {
       return op.emitOpError("expected a group on one device");
     for (Type type : op.getResultTypes())
       if (auto tensor = dyn_cast<ShapedType>(type);
-          tensor && !tensor.hasStaticShape())
-        return op.emitOpError("expected static types in a group, got ") << type;
+          tensor && !tensor.hasStaticShape() &&
+          !isa<ElementwiseOpInterface>(op))
+        return op.emitOpError("expected static types, or an elementwise "
+                              "operation, in a group, got ")
+               << type;
   }
   for (OpResult result : group.getResults())
     if (result.use_empty())

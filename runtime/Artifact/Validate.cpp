@@ -3,6 +3,7 @@
 #include "dlc/runtime/Artifact/Validate.h"
 
 #include "dlc/abi/Artifact_generated.h"
+#include "dlc/abi/Kernel.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Base/Tensor.h"
@@ -108,6 +109,7 @@ private:
   Status checkArguments(size_t index, const abi::Launch &launch);
   Status checkOperand(size_t index, const abi::Launch &launch, size_t operand);
   Status checkCopy(size_t index, const abi::Launch &launch);
+  Status checkAnyShape(size_t index, const abi::Launch &launch);
   Status checkBindings(const Tables<abi::Binding> *bindings,
                        abi::Storage storage, const char *what);
   Status checkNames(const Tables<abi::Binding> *bindings, const char *what);
@@ -338,9 +340,19 @@ Status Validator::checkKernel(size_t index) {
   if (kernel.tiles() < 0)
     return invalid("kernel %zu: expected a grid size, got %" PRId64, index,
                    kernel.tiles());
-  if (kernel.kind() == abi::KernelKind::Generated &&
+  const bool isAnyShape = kernel.kind() == abi::KernelKind::AnyShape;
+  if ((kernel.kind() == abi::KernelKind::Generated || isAnyShape) &&
       countOf(whole.objects()) == 0)
     return invalid("kernel %zu: generated, but there is no object", index);
+  if (isAnyShape && header.version < 6)
+    return invalid("kernel %zu: expected version 6 of a plan with kernels of "
+                   "any shape, got %" PRIu32,
+                   index, header.version);
+  if (isAnyShape &&
+      (kernel.tiles() < 1 || kernel.tiles() > DLC_KERNEL_ANY_SHAPE_TILE))
+    return invalid(
+        "kernel %zu: expected tiles of 1 to %d elements, got %" PRId64, index,
+        DLC_KERNEL_ANY_SHAPE_TILE, kernel.tiles());
   if (countOf(kernel.attributes()) > maxAttributes)
     return invalid("kernel %zu: expected at most %zu attributes, got %zu",
                    index, maxAttributes, countOf(kernel.attributes()));
@@ -402,6 +414,28 @@ Status Validator::checkCopy(size_t index, const abi::Launch &launch) {
   return Status::ok();
 }
 
+/// One result of operands that are all there.
+Status Validator::checkAnyShape(size_t index, const abi::Launch &launch) {
+  const size_t count = countOf(launch.arguments());
+  if (launch.inputs() < 1 || launch.inputs() > DLC_KERNEL_ANY_SHAPE_INPUTS ||
+      launch.inputs() + 1 != count)
+    return invalid("launch %zu: expected 1 to %d inputs and one output of a "
+                   "kernel of any shape, got %" PRIu32 " of %zu arguments",
+                   index, DLC_KERNEL_ANY_SHAPE_INPUTS, launch.inputs(), count);
+  if (program.devices()->Get(launch.device())->kind() != abi::DeviceKind::CPU)
+    return invalid("launch %zu: a kernel of any shape is not on the host",
+                   index);
+  for (size_t i = 0; i != count; ++i) {
+    const int32_t argument = launch.arguments()->Get(i);
+    if (argument < 0)
+      return invalid("launch %zu: expected all inputs of a kernel of any shape",
+                     index);
+    if (!sizeOf(static_cast<DataType>(valueAt(argument).type())))
+      return invalid("launch %zu: expected elements of whole bytes", index);
+  }
+  return Status::ok();
+}
+
 Status Validator::checkArguments(size_t index, const abi::Launch &launch) {
   size_t count = countOf(launch.arguments());
   DLC_RETURN_IF_ERROR(spend(count * sizeof(int32_t)));
@@ -439,6 +473,8 @@ Status Validator::checkLaunch(size_t index) {
                      index, launch.inputs(), operand);
   if (kernel.kind() == abi::KernelKind::Copy)
     return checkCopy(index, launch);
+  if (kernel.kind() == abi::KernelKind::AnyShape)
+    return checkAnyShape(index, launch);
   return Status::ok();
 }
 

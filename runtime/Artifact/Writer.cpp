@@ -190,7 +190,12 @@ static Status layOut(const ArtifactContents &contents, Image &image) {
   auto isPadded = [](const auto &port) { return !port->padded.empty(); };
   const bool hasPadding = std::ranges::any_of(program.inputs, isPadded) ||
                           std::ranges::any_of(program.outputs, isPadded);
-  program.version = hasPadding                  ? takesAny(program) ? 5 : 4
+  const bool hasAnyShape =
+      std::ranges::any_of(program.kernels, [](const auto &kernel) {
+        return kernel->kind == abi::KernelKind::AnyShape;
+      });
+  program.version = hasAnyShape                 ? 6
+                    : hasPadding                ? takesAny(program) ? 5 : 4
                     : !program.by_shape.empty() ? 3
                     : !program.by_rows.empty()  ? 2
                                                 : 1;

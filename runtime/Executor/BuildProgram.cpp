@@ -78,8 +78,8 @@ static bool needsCode(const Program::State &state) {
   bool isElsewhere = false, isHere = false;
   for (size_t i = 0; i != countOf(plan.launches()); ++i) {
     const abi::Launch &launch = *plan.launches()->Get(i);
-    if (whole.kernels()->Get(launch.kernel())->kind() ==
-        abi::KernelKind::Generated)
+    const abi::KernelKind kind = whole.kernels()->Get(launch.kernel())->kind();
+    if (kind == abi::KernelKind::Generated || kind == abi::KernelKind::AnyShape)
       (state.devices[launch.device()].isHost() ? isHere : isElsewhere) = true;
   }
   return countOf(whole.objects()) && (isHere || !isElsewhere);
@@ -250,7 +250,7 @@ struct LaunchBuilder {
   Status build();
 
 private:
-  Status buildGenerated();
+  Status buildGenerated(LaunchKind kind);
   Status buildLibrary();
   Status buildReference();
   Status checkResults(std::span<const TensorType> results);
@@ -302,8 +302,8 @@ const void *LaunchBuilder::constantOf(int32_t argument) const {
   return state.file->artifact.constants().data() + value.offset;
 }
 
-Status LaunchBuilder::buildGenerated() {
-  record.kind = LaunchKind::Generated;
+Status LaunchBuilder::buildGenerated(LaunchKind kind) {
+  record.kind = kind;
   record.tiles = kernel.tiles();
   if (!state.hasCode)
     return Status::ok();
@@ -388,7 +388,13 @@ Status LaunchBuilder::buildReference() {
   if (!isStatic)
     if (const LibraryEntry *entry =
             options.findEntryOfOperation(record.operation->name))
-      state.dynamicEntries.emplace(&record - state.launches.data(), entry);
+      state.dynamicEntries.emplace(
+          &record - state.launches.data(),
+          DynamicEntry{entry, record.operation->name, record.attributes,
+                       record.inputCount > 1 && arguments[1] >= 0
+                           ? constantOf(arguments[1])
+                           : nullptr,
+                       kernel.any_algorithm()});
   return Status::ok();
 }
 
@@ -401,7 +407,9 @@ Status LaunchBuilder::build() {
   }
   switch (kernel.kind()) {
   case abi::KernelKind::Generated:
-    return buildGenerated();
+    return buildGenerated(LaunchKind::Generated);
+  case abi::KernelKind::AnyShape:
+    return buildGenerated(LaunchKind::AnyShape);
   case abi::KernelKind::Library:
     return buildLibrary();
   case abi::KernelKind::Reference:

@@ -3,6 +3,7 @@
 // Operations computed by their definition, and values whose memory or shape is
 // found while running.
 
+#include "ElementRuns.h"
 #include "ExecutionState.h"
 
 #include <algorithm>
@@ -216,12 +217,13 @@ const DynamicCall *Execution::State::findCall(const LaunchRecord &record,
   auto entry = program.dynamicEntries.find(launch);
   if (entry == program.dynamicEntries.end() || !checkAllocated(record).isOk())
     return nullptr;
-  return dynamicCalls.at(launch).find(
-      *entry->second, record.operation->name,
-      std::span(lane.inputTensors).first(record.inputCount),
-      std::span(lane.outputTensors)
-          .first(record.argumentCount - record.inputCount),
-      *record.attributes);
+  const auto inputs = std::span(lane.inputTensors).first(record.inputCount);
+  return dynamicCalls.at(launch).find(inputs, [&] {
+    return makeCall(entry->second, inputs,
+                    std::span(lane.outputTensors)
+                        .first(record.argumentCount - record.inputCount),
+                    *program.packedConstants);
+  });
 }
 
 Status Execution::State::runCall(const DynamicCall &call,
@@ -229,6 +231,8 @@ Status Execution::State::runCall(const DynamicCall &call,
   lane.callArguments.clear();
   for (int32_t value : program.argumentsOf(record))
     lane.callArguments.push_back(value < 0 ? nullptr : addresses[value]);
+  if (call.packed)
+    lane.callArguments[1] = call.packed->data();
   Allocation workspace;
   if (call.workspaceBytes) {
     Result<Allocation> block = pool->allocate(call.workspaceBytes);
@@ -241,6 +245,35 @@ Status Execution::State::runCall(const DynamicCall &call,
   DLC_RETURN_IF_ERROR(call.kernel->check(arguments));
   runChain(call.kernel.get(), arguments, call.nanoseconds, lane);
   return Status::ok();
+}
+
+/// The result has the shape to which the inputs broadcast.
+Status Execution::State::computeAnyShape(const LaunchRecord &record,
+                                         Lane &lane) {
+  std::span<const int32_t> values = program.argumentsOf(record);
+  const int32_t result = values.back();
+  TensorType type{program.values[result].type.type, {}};
+  for (int32_t value : values.first(record.inputCount))
+    DLC_RETURN_IF_ERROR(ref::broadcastInto(
+        type, {program.values[value].type.type, shapes[value]}));
+  Status status = prepareResult(result, type);
+  if (!status.isOk())
+    return std::move(status).withContext("result 0");
+  fillTensors(record, lane);
+  const TensorView &output = lane.outputTensors[0];
+  const int64_t elements = output.size();
+  if (elements == 0)
+    return Status::ok();
+  const auto inputs = std::span(lane.inputTensors).first(record.inputCount);
+  const size_t launch = &record - program.launches.data();
+  const DynamicCall *call = dynamicCalls.at(launch).find(inputs, [&] {
+    DynamicCall made;
+    made.kernel = std::make_unique<ElementRuns>(record.function, record.tiles,
+                                                inputs, output);
+    made.nanoseconds = record.nanoseconds * (1 + elements / record.tiles);
+    return made;
+  });
+  return runCall(*call, record, lane);
 }
 
 Status Execution::State::computeDynamic(const LaunchRecord &record,

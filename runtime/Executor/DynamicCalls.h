@@ -1,32 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations whose shapes are found while running, and that a library computes:
-// its calls, made ready for the shapes that come.
+// Operations whose shapes are found while running, and that a library or
+// generated code computes: calls of these, made ready for the shapes that come.
 
 #ifndef DLC_RUNTIME_EXECUTOR_DYNAMICCALLS_H
 #define DLC_RUNTIME_EXECUTOR_DYNAMICCALLS_H
 
+#include "PackedConstants.h"
+
 #include "dlc/runtime/Kernel/Library.h"
+
+#include <functional>
 
 namespace dlc::rt {
 
 /// A call for the shapes of one run.
 struct DynamicCall {
-  std::unique_ptr<PreparedKernel> kernel; ///< Null: the library does not.
+  std::unique_ptr<PreparedKernel> kernel; ///< Null: there is none.
+  PackedConstants::Packed packed;         ///< In place of operand 1, or null.
   size_t workspaceBytes = 0;
   uint64_t nanoseconds = 0; ///< Of each kernel of the chain.
 };
+
+/// An operation that a library computes.
+struct DynamicEntry {
+  const LibraryEntry *entry;
+  std::string_view operation;
+  const Attributes *attributes;   ///< Of the operation.
+  const void *constant = nullptr; ///< Operand 1, where it is one; else null.
+  bool anyAlgorithm =
+      false; ///< Not only the one that is none of its algorithms.
+};
+
+/// The call for tensors of these types, all known. Without a kernel where the
+/// library does not take it, or there is nothing to compute.
+DynamicCall makeCall(const DynamicEntry &from,
+                     std::span<const TensorView> inputs,
+                     std::span<const TensorView> outputs,
+                     PackedConstants &packed);
 
 /// The calls of one operation. Shapes that come again find theirs, among the
 /// last few. Of one execution, and not safe to share.
 class DynamicCalls {
 public:
-  /// The call that `entry` has for an operation on tensors of these types, all
-  /// known; null where it has none. Valid until the next call.
-  const DynamicCall *find(const LibraryEntry &entry, std::string_view operation,
-                          std::span<const TensorView> inputs,
-                          std::span<const TensorView> outputs,
-                          const Attributes &attributes);
+  /// The call for inputs of these types, all known, which `make` gives when
+  /// they are new; null where it has no kernel. Valid until the next call.
+  const DynamicCall *find(std::span<const TensorView> inputs,
+                          const std::function<DynamicCall()> &make);
 
 private:
   struct Known {

@@ -182,6 +182,9 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
   lanes.resize(count);
   for (const auto &[launch, entry] : program.dynamicEntries)
     dynamicCalls[launch];
+  for (size_t i = 0; i != program.launches.size(); ++i)
+    if (program.launches[i].kind == LaunchKind::AnyShape)
+      dynamicCalls[i];
   for (Lane &lane : lanes) {
     lane.state = this;
     lane.index = &lane - lanes.data();
@@ -463,7 +466,8 @@ void Execution::State::copyBytes(void *target, const void *source, size_t bytes,
 
 Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
   void *const *values = arguments.data() + record.firstArgument;
-  if (record.allocates && record.kind != LaunchKind::Dynamic)
+  if (record.allocates && record.kind != LaunchKind::Dynamic &&
+      record.kind != LaunchKind::AnyShape)
     DLC_RETURN_IF_ERROR(allocateOutputs(record));
   switch (record.kind) {
   case LaunchKind::Generated:
@@ -488,6 +492,9 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
     break;
   case LaunchKind::Dynamic:
     DLC_RETURN_IF_ERROR(computeDynamic(record, lane));
+    break;
+  case LaunchKind::AnyShape:
+    DLC_RETURN_IF_ERROR(computeAnyShape(record, lane));
     break;
   }
   if (record.releasedCount)

@@ -176,6 +176,7 @@ private:
   Status compute(const LaunchRecord &record, Lane &lane);
   Status computeReference(const LaunchRecord &record, Lane &lane);
   Status computeDynamic(const LaunchRecord &record, Lane &lane);
+  Status computeAnyShape(const LaunchRecord &record, Lane &lane);
   const DynamicCall *findCall(const LaunchRecord &record, const Lane &lane);
   Status runCall(const DynamicCall &call, const LaunchRecord &record,
                  Lane &lane);

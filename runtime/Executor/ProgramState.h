@@ -5,6 +5,7 @@
 #ifndef DLC_RUNTIME_EXECUTOR_PROGRAMSTATE_H
 #define DLC_RUNTIME_EXECUTOR_PROGRAMSTATE_H
 
+#include "DynamicCalls.h"
 #include "Schedule.h"
 
 #include "dlc/abi/Kernel.h"
@@ -34,6 +35,7 @@ enum class LaunchKind : uint8_t {
   Queued,    ///< A kernel or a copy that a queue of a device does.
   Reference, ///< A computation; all shapes were known at load.
   Dynamic,   ///< A computation whose shapes are found while running.
+  AnyShape,  ///< A function over tiles of elements, of shapes found likewise.
 };
 
 enum class Place : uint8_t { Input, Output, Constant, Arena, Pool };
@@ -75,14 +77,15 @@ struct LaunchRecord {
   uint32_t firstArgument = 0; ///< Into State::arguments.
   uint32_t inputCount = 0;
   uint32_t argumentCount = 0;
-  int64_t tiles = 0;
-  uint64_t nanoseconds = 0; ///< Modelled time on one thread.
+  int64_t tiles = 0; ///< AnyShape: elements of one.
+  /// Modelled time on one thread; AnyShape: of one tile.
+  uint64_t nanoseconds = 0;
   uint32_t steps = 1;       ///< Library: of which each takes its share.
   /// Launches from this one on that workers compute as one grid: none of them
   /// uses memory that another one writes.
   uint32_t atOnce = 1;
   union {
-    DlcKernelFunction function;    ///< Generated.
+    DlcKernelFunction function;    ///< Generated, AnyShape.
     const PreparedKernel *library; ///< Library.
     QueuedLaunch *queued;          ///< Queued.
     const ref::Operation *operation;
@@ -231,9 +234,11 @@ struct Program::State {
   std::vector<uint32_t> released;
   std::vector<LaunchNames> names;
   std::vector<std::unique_ptr<PreparedKernel>> prepared;
-  /// Of dynamic launches that a library computes as well: its entry, by their
-  /// numbers.
-  std::unordered_map<size_t, const LibraryEntry *> dynamicEntries;
+  /// Dynamic launches that a library computes as well, by their numbers.
+  std::unordered_map<size_t, DynamicEntry> dynamicEntries;
+  /// Behind a pointer: executions add to it, and change nothing else here.
+  std::unique_ptr<PackedConstants> packedConstants =
+      std::make_unique<PackedConstants>();
   std::vector<Port> inputs, outputs;
   std::vector<uint32_t> inputValues, outputValues;
   /// Of each input: the output that updates it.

@@ -81,7 +81,8 @@ static void forEach(const List *list, Function function) {
 static void printKernel(unsigned id, const abi::Kernel &kernel) {
   std::printf("kernel @%u %s %s", id, abi::EnumNameKernelKind(kernel.kind()),
               kernel.name()->c_str());
-  if (kernel.kind() == abi::KernelKind::Generated)
+  if (kernel.kind() == abi::KernelKind::Generated ||
+      kernel.kind() == abi::KernelKind::AnyShape)
     std::printf(" tiles=%lld", static_cast<long long>(kernel.tiles()));
   forEach(kernel.attributes(), [](unsigned, const abi::Attribute &attribute) {
     std::printf(" %s", attributeText(attribute).c_str());

@@ -19,6 +19,9 @@ namespace dlc::artifact {
 struct ExportInfo {
   std::string model;   ///< The model's file name, without its folder.
   std::string options; ///< The options it was compiled with, as text.
+  /// Results are those of sums of products (`fp32-strict`), whatever else a
+  /// library could do.
+  bool isStrict = false;
   /// The kernels that run on GPUs, for each of some GPUs, the newest first; a
   /// GPU runs the first that it can. Without kernels all are empty.
   llvm::ArrayRef<codegen::GPUCode> gpus = {};

@@ -16,11 +16,15 @@
  * another one. */
 #define DLC_KERNEL_ABI_OWN_GRIDS 2
 
+/* Of a kernel of any shape, at most: inputs, and elements of a tile. */
+#define DLC_KERNEL_ANY_SHAPE_INPUTS 16
+#define DLC_KERNEL_ANY_SHAPE_TILE 256
+
 /* A generated kernel. `args` are the base addresses of its tensors in the
  * order of the kernel's signature, inputs before outputs; shapes are compiled
- * in. The call computes tiles [begin, end) of the kernel's grid; tiles are
- * independent, so that disjoint ranges may run at the same time on several
- * threads. */
+ * in, but of a kernel of any shape, whose tensors are vectors. The call
+ * computes tiles [begin, end) of the kernel's grid; tiles are independent, so
+ * that disjoint ranges may run at the same time on several threads. */
 typedef void (*DlcKernelFunction)(void *const *args, int64_t begin,
                                   int64_t end);
 

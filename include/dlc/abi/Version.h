@@ -14,8 +14,8 @@
  * A file has the oldest version that says all of it: 2 for a batch of any size
  * (Program.by_rows), 3 for programs for several shapes (Program.by_shape), 4
  * where these compute smaller ones (Binding.padded), 5 where one of them takes
- * any size of such an extent, else 1. */
-#define DLC_ARTIFACT_VERSION 5
+ * any size of such an extent, 6 with kernels of any shape, else 1. */
+#define DLC_ARTIFACT_VERSION 6
 
 /* Programs that one program of a file runs (by rows or by shape), at most. */
 #define DLC_ARTIFACT_PARTS 1024

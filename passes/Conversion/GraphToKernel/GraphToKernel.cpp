@@ -9,6 +9,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 #include "dlc/passes/Conversion/Passes.h"
 
@@ -156,15 +157,21 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
       (conversion::isPartOfKernel(operand, group) ? inlined : arguments)
           .insert(operand);
     }
-  auto type = FunctionType::get(
-      builder.getContext(),
-      llvm::map_to_vector(arguments, [](Value v) { return v.getType(); }),
-      llvm::map_to_vector(results, [](Value v) { return v.getType(); }));
+  const bool hasKnownShapes = llvm::all_of(group, graph::hasStaticTypes);
+  auto typeOf = [&](Value value) {
+    return hasKnownShapes ? value.getType()
+                          : conversion::withAnyShape(value.getType());
+  };
+  auto type = FunctionType::get(builder.getContext(),
+                                llvm::map_to_vector(arguments, typeOf),
+                                llvm::map_to_vector(results, typeOf));
   OpBuilder detached(builder.getContext());
   auto kernel = kernel::FuncOp::create(
       detached, op->getLoc(), "k", type, /*sym_visibility=*/StringAttr(),
       /*outputs=*/IntegerAttr(), /*grid=*/DenseI64ArrayAttr(),
-      getInPlaceAttr(group, type), /*entry=*/StringAttr(),
+      /*anyShape=*/IntegerAttr(),
+      hasKnownShapes ? getInPlaceAttr(group, type) : DenseI64ArrayAttr(),
+      /*entry=*/StringAttr(),
       /*config=*/DictionaryAttr(), /*entryOperands=*/DenseI64ArrayAttr(),
       /*workspace=*/IntegerAttr(), /*arg_attrs=*/ArrayAttr(),
       /*res_attrs=*/ArrayAttr());
@@ -173,7 +180,7 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
   IRMapping mapping;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     mapping.map(argument,
-                body->addArgument(argument.getType(), argument.getLoc()));
+                body->addArgument(typeOf(argument), argument.getLoc()));
     if (argument.getDefiningOp<graph::ConstantOp>())
       kernel.setArgAttr(i, "kernel.constant", detached.getUnitAttr());
   }
@@ -182,8 +189,12 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
     dropPlacement(constant);
     mapping.map(value, constant->getResult(0));
   }
-  for (Operation *member : group)
-    dropPlacement(detached.clone(*member, mapping));
+  for (Operation *member : group) {
+    Operation *copy = detached.clone(*member, mapping);
+    dropPlacement(copy);
+    for (Value result : copy->getResults())
+      result.setType(typeOf(result));
+  }
   SmallVector<Value> returned =
       llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
   kernel::ReturnOp::create(detached, op->getLoc(), returned);

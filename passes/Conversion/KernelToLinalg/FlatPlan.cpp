@@ -32,6 +32,8 @@ std::optional<int64_t> Planner::flatSize() {
 /// One stage for all results, over blocks of all elements.
 Planner::Outcome Planner::planFlat(int64_t size) {
   int64_t block = std::min<int64_t>(size, tileElements(size));
+  if (kernel.getAnyShape())
+    block = static_cast<int64_t>(*kernel.getAnyShape());
   if (isForGPU) // Whole vectors, also in the last one.
     if (int64_t near = divisorNear(size, block, 2 * block); 2 * near > block)
       block = near;

@@ -484,7 +484,8 @@ FailureOr<KernelPlan> Planner::run() {
     }
   }
   plan.sources = sources;
-  findInPlace();
+  if (!kernel.getAnyShape()) // Whose launches write memory of their own.
+    findInPlace();
   return std::move(plan);
 }
 

@@ -20,6 +20,10 @@ inline constexpr int64_t kScratchBytes = 64 * 1024;
 /// Elements of a tile of a kernel with one stage, at least; on a GPU at most.
 inline constexpr int64_t kTileElements = 4096;
 
+/// Elements of a tile of a kernel of any shape: what vectors leave over of a
+/// run of elements is computed as one.
+inline constexpr int64_t kAnyShapeTile = 64;
+
 /// A tensor that a stage writes and others read.
 struct Storage {
   /// By dimension: the grid loop it is bound to, or -1. Scratch holds the

@@ -13,6 +13,7 @@
 #include "LogicalCall.h"
 #include "Matmul.h"
 #include "Recurrent.h"
+#include "Rows.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -92,6 +93,8 @@ static constexpr std::string_view integerProducts[] = {"integer_matmul"};
 static constexpr std::string_view integerConvolutions[] = {"integer_conv"};
 static constexpr std::string_view convolutions[] = {"conv"};
 static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
+static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
+static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
 
 /// A product has no attributes.
 static bool matmulFromOperation(std::string_view, const KernelCall &,
@@ -147,7 +150,8 @@ static constexpr LibraryEntry entries[] = {
      .paysInParts = paysInPartsOf<convPaysInParts>,
      .cost = costOf<convCost>,
      .operations = convolutions,
-     .fromOperation = convFromOperation},
+     .fromOperation = convFromOperation,
+     .packedFlag = "packed_w"},
     {.name = "cpu.depthwise_chain",
      .prepare =
          prepareBest<prepareDepthwiseChain, packedDepthwiseChainBytes, 1, 3, 5>,
@@ -177,6 +181,22 @@ static constexpr LibraryEntry entries[] = {
      .cost = costOf<recurrentCost>,
      .operations = recurrentLayers,
      .fromOperation = recurrentFromOperation},
+    {.name = "cpu.pool",
+     .prepare = prepareUnpacked<preparePool>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isPoolSupported,
+     .cost = poolCost,
+     .operations = poolings,
+     .fromOperation = poolFromOperation},
+    {.name = "cpu.softmax",
+     .prepare = prepareUnpacked<prepareSoftmax>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isSoftmaxSupported,
+     .cost = softmaxCost,
+     .operations = softmaxes,
+     .fromOperation = softmaxFromOperation},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

@@ -190,6 +190,17 @@ Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {
   return chooseKernels(isa, tables, kernels);
 }
 
+Status cpu::findKernels(Isa isa, const RowKernels *&kernels) {
+  static constexpr const RowKernels *tables[] = {
+      &baselineRows,
+#ifdef DLC_KERNELS_X86
+      &avx2Rows,
+      &avx512Rows,
+#endif
+  };
+  return chooseKernels(isa, tables, kernels);
+}
+
 Status cpu::findKernels(Isa isa, const PairKernels *&kernels) {
   static constexpr const PairKernels *tables[] = {
       &baselinePairs,

@@ -9,6 +9,7 @@
 #include "IntegerSet.h"
 #include "KernelSet.h"
 #include "RecurrentSet.h"
+#include "RowSet.h"
 
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
@@ -21,6 +22,7 @@ Status findKernels(Isa isa, const AttentionKernels *&kernels);
 /// Those on tiles, of what is rounded. Null where the set has none.
 Status findAttentionTiles(Isa isa, const AttentionKernels *&kernels);
 Status findKernels(Isa isa, const RecurrentKernels *&kernels);
+Status findKernels(Isa isa, const RowKernels *&kernels);
 Status findKernels(Isa isa, const PairKernels *&kernels);
 /// Those on tiles. Null where the set has none.
 Status findPairTiles(Isa isa, const PairKernels *&kernels);

@@ -128,8 +128,23 @@ static int64_t foldPosition(int64_t position, int64_t extent,
   return folded < extent ? folded : period - folded;
 }
 
-/// For each position of a padded dimension the position in the operand, or -1
-/// for the pad value.
+/// The value everywhere, and over it what is left of the operand.
+static void padConstant(ComputeContext &context,
+                        std::span<const Margin> margins) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  const size_t size = sizeOf(x.type);
+  fillElements(y.data, y.size(), context.input(2).data, size);
+  Walk from = rowMajorWalk(x.shape), to = rowMajorWalk(y.shape);
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < margins.size(); ++i) {
+    kept.push_back(croppedExtent(x.shape[i], margins[i]));
+    from.start += from.strides[i] * std::max<int64_t>(-margins[i].before, 0);
+    to.start += to.strides[i] * std::max<int64_t>(margins[i].before, 0);
+  }
+  copyElements(y.data, to, x.data, from, kept, size);
+}
+
+/// For each position of a padded dimension the position in the operand.
 static std::vector<int64_t> padSources(int64_t dim, Margin margin,
                                        int64_t padded, std::string_view mode) {
   int64_t kept = croppedExtent(dim, margin);
@@ -138,11 +153,8 @@ static std::vector<int64_t> padSources(int64_t dim, Margin margin,
   for (int64_t i = 0; i < padded; ++i) {
     int64_t position = i - std::max<int64_t>(margin.before, 0);
     bool isInside = position >= 0 && position < kept;
-    if (!isInside && mode == "constant")
-      sources[i] = -1;
-    else
-      sources[i] =
-          cropped + (isInside ? position : foldPosition(position, kept, mode));
+    sources[i] =
+        cropped + (isInside ? position : foldPosition(position, kept, mode));
   }
   return sources;
 }
@@ -158,6 +170,10 @@ static Status computePad(ComputeContext &context) {
   std::vector<Margin> margins;
   DLC_RETURN_IF_ERROR(
       readMargins(context.intsOf(1), axes, x.shape.size(), margins));
+  if (isConstantPad(context.attrs())) {
+    padConstant(context, margins);
+    return Status::ok();
+  }
   std::string_view mode = context.attrs().getString("mode", "constant");
   std::vector<std::vector<int64_t>> sources;
   for (size_t i = 0; i < margins.size(); ++i)
@@ -167,17 +183,10 @@ static Status computePad(ComputeContext &context) {
   Walk from = rowMajorWalk(x.shape);
   char *target = y.as<char>();
   for (IndexCounter at(y.shape); !at.isDone(); at.next(), target += size) {
-    bool isPadding = false;
     uint64_t offset = 0;
-    for (size_t i = 0; i < sources.size(); ++i) {
-      int64_t source = sources[i][at[i]];
-      isPadding |= source < 0;
-      offset += from.strides[i] * source;
-    }
-    std::memcpy(target,
-                isPadding ? context.input(2).as<char>()
-                          : x.as<char>() + offset * size,
-                size);
+    for (size_t i = 0; i < sources.size(); ++i)
+      offset += from.strides[i] * sources[i][at[i]];
+    std::memcpy(target, x.as<char>() + offset * size, size);
   }
   return Status::ok();
 }

@@ -85,6 +85,7 @@ namespace {
 struct ReductionLoops {
   StridedLoop<1> kept, reduced;
   int64_t keptCount = 1, reducedCount = 1;
+  bool keepsLast = false; ///< The last dimension that has several elements.
 };
 } // namespace
 
@@ -98,6 +99,8 @@ static Status makeLoops(ComputeContext &context, ReductionLoops &loops) {
                      std::find(axes.begin(), axes.end(), d) != axes.end();
     (isReduced ? loops.reduced : loops.kept).addOuter(shape[d], {stride});
     (isReduced ? loops.reducedCount : loops.keptCount) *= shape[d];
+    if (stride == 1)
+      loops.keepsLast = !isReduced;
     stride *= shape[d];
   }
   if (loops.keptCount != context.output(0).size())
@@ -177,20 +180,52 @@ template <bool isMax> struct ExtremeReducer {
 
 } // namespace
 
+/// Results whose operand's elements lie behind each other, some at once.
+template <typename Reducer, typename T>
+static void reduceTogether(const TensorView &x, const ReductionLoops &loops,
+                           TensorView &y) {
+  constexpr int64_t blockSize = 128;
+  T states[blockSize], block[blockSize];
+  loops.kept.forEachRun([&](int64_t at, const auto &offsets,
+                            const auto &strides, int64_t length) {
+    for (int64_t begin = 0; begin < length; begin += blockSize) {
+      const int64_t count = std::min(blockSize, length - begin);
+      const int64_t base = offsets[0] + begin * strides[0];
+      std::fill_n(states, count, Reducer::template start<T>());
+      loops.reduced.forEach([&](int64_t, const auto &reduced) {
+        loadRun(x, base + reduced[0], strides[0], count, block);
+        for (int64_t i = 0; i < count; ++i)
+          states[i] = Reducer::step(states[i], block[i]);
+      });
+      for (int64_t i = 0; i < count; ++i)
+        states[i] = Reducer::finish(states[i], loops.reducedCount, x.type);
+      storeRun(y, at + begin, count, states);
+    }
+  });
+}
+
+template <typename Reducer, typename T>
+static void reduceEach(const TensorView &x, const ReductionLoops &loops,
+                       TensorView &y) {
+  loops.kept.forEach([&](int64_t at, const auto &offsets) {
+    T state = Reducer::template start<T>();
+    forEachReduced<T>(x, loops.reduced, offsets[0],
+                      [&](T value) { state = Reducer::step(state, value); });
+    T result = Reducer::finish(state, loops.reducedCount, x.type);
+    storeRun(y, at, 1, &result);
+  });
+}
+
 template <typename Reducer>
 static Status computeReduce(ComputeContext &context) {
   ReductionLoops loops;
   DLC_RETURN_IF_ERROR(makeLoops(context, loops));
-  const TensorView &x = context.input(0), &y = context.output(0);
+  const TensorView &x = context.input(0);
+  TensorView &y = context.output(0);
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    loops.kept.forEach([&](int64_t at, const auto &offsets) {
-      T state = Reducer::template start<T>();
-      forEachReduced<T>(x, loops.reduced, offsets[0],
-                        [&](T value) { state = Reducer::step(state, value); });
-      T result = Reducer::finish(state, loops.reducedCount, x.type);
-      storeRun(y, at, 1, &result);
-    });
+    loops.keepsLast ? reduceTogether<Reducer, T>(x, loops, y)
+                    : reduceEach<Reducer, T>(x, loops, y);
     return Status::ok();
   });
 }

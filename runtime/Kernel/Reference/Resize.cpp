@@ -343,25 +343,12 @@ static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Resizer {
-  const TensorView &x;
-  std::vector<uint64_t> strides;
-  std::vector<std::vector<Taps>> tables; ///< By dimension and position.
+/// A dimension of `input` elements, of which each result is made by taps.
+struct ResizedDim {
+  int64_t input, output;
+  std::vector<Taps> table; ///< By position of the result.
 };
 } // namespace
-
-template <typename E>
-static double sumTaps(const Resizer &resizer, const IndexCounter &at,
-                      size_t dim, uint64_t offset) {
-  if (dim == resizer.tables.size())
-    return static_cast<double>(
-        loadElement<E>(resizer.x.data, static_cast<int64_t>(offset)));
-  double sum = 0;
-  for (const Tap &tap : resizer.tables[dim][at[dim]].taps)
-    sum += tap.weight * sumTaps<E>(resizer, at, dim + 1,
-                                   offset + resizer.strides[dim] * tap.index);
-  return sum;
-}
 
 /// Integers are rounded to even before they saturate.
 template <typename E>
@@ -369,6 +356,101 @@ static void storeRounded(TensorView &y, int64_t at, double value) {
   if constexpr (!std::is_floating_point_v<typename E::Wide>)
     value = std::nearbyint(value);
   storeElement<E>(y.data, at, value);
+}
+
+/// Resizes the middle dimension of [outer, dim.input, inner]. What is outside
+/// of the operand is 0 here. Of doubles, or of elements of one tap each.
+template <typename T>
+static void resizeDim(const ResizedDim &dim, int64_t outer, int64_t inner,
+                      const T *from, T *to) {
+  for (int64_t o = 0; o < outer; ++o, from += dim.input * inner)
+    for (const Taps &taps : dim.table) {
+      std::fill(to, to + inner, T());
+      for (const Tap &tap : taps.taps) {
+        const T *line = from + tap.index * inner;
+        for (int64_t i = 0; i < inner; ++i) {
+          if constexpr (std::is_same_v<T, double>)
+            to[i] += tap.weight * line[i];
+          else
+            to[i] = line[i];
+        }
+      }
+      to += inner;
+    }
+}
+
+/// Resizes all dimensions of one plane, the last one first; `plane` holds the
+/// operand and then the result, `other` is for what is between them.
+template <typename T>
+static void resizePlane(std::span<const ResizedDim> dims, std::vector<T> &plane,
+                        std::vector<T> &other) {
+  int64_t inner = 1, outer = 1;
+  for (const ResizedDim &dim : dims)
+    outer *= dim.input;
+  for (size_t d = dims.size(); d-- > 0;) {
+    outer /= dims[d].input;
+    other.resize(outer * dims[d].output * inner);
+    resizeDim(dims[d], outer, inner, plane.data(), other.data());
+    plane.swap(other);
+    inner *= dims[d].output;
+  }
+}
+
+/// Gives the elements that are outside of the operand in some dimension the
+/// value for these.
+template <typename E>
+static void extrapolate(std::span<const ResizedDim> dims, double value,
+                        TensorView &y) {
+  int64_t position = 0;
+  for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position)
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d].table[at[d]].isOutside) {
+        storeRounded<E>(y, position, value);
+        break;
+      }
+}
+
+static bool isIdentity(const ResizedDim &dim) {
+  if (dim.input != dim.output)
+    return false;
+  for (int64_t i = 0; i < dim.output; ++i) {
+    const Taps &taps = dim.table[i];
+    if (taps.isOutside || taps.taps.size() != 1 || taps.taps[0].index != i ||
+        taps.taps[0].weight != 1)
+      return false;
+  }
+  return true;
+}
+
+/// Plane by plane: those of the first dimensions that stay as they are.
+template <typename E>
+static void resizePlanes(std::span<const ResizedDim> dims, bool isNearest,
+                         const TensorView &x, TensorView &y) {
+  using Storage = typename E::Storage;
+  size_t first = 0;
+  while (first < dims.size() && isIdentity(dims[first]))
+    ++first;
+  const int64_t planes = extentOf(y.shape, 0, first);
+  const int64_t from = extentOf(x.shape, first, x.shape.size());
+  const int64_t to = extentOf(y.shape, first, y.shape.size());
+  std::span<const ResizedDim> rest = dims.subspan(first);
+  std::vector<Storage> elements, moreElements;
+  std::vector<double> values, moreValues;
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    const Storage *source = x.as<Storage>() + plane * from;
+    if (isNearest) {
+      elements.assign(source, source + from);
+      resizePlane(rest, elements, moreElements);
+      std::copy_n(elements.data(), to, y.as<Storage>() + plane * to);
+      continue;
+    }
+    values.resize(from);
+    for (int64_t i = 0; i < from; ++i)
+      values[i] = static_cast<double>(loadElement<E>(x.data, plane * from + i));
+    resizePlane(rest, values, moreValues);
+    for (int64_t i = 0; i < to; ++i)
+      storeRounded<E>(y, plane * to + i, values[i]);
+  }
 }
 
 static Status computeResize(ComputeContext &context) {
@@ -384,35 +466,23 @@ static Status computeResize(ComputeContext &context) {
     operands.push_back(
         {{view.type, {view.shape.begin(), view.shape.end()}}, view.data});
   }
-  std::vector<ResizeDim> dims;
-  DLC_RETURN_IF_ERROR(planResize(InferContext(operands, attributes, 1), dims));
-  Resizer resizer{x, rowMajorWalk(x.shape).strides, {}};
-  for (const ResizeDim &dim : dims) {
-    std::vector<Taps> &table = resizer.tables.emplace_back();
+  std::vector<ResizeDim> plan;
+  DLC_RETURN_IF_ERROR(planResize(InferContext(operands, attributes, 1), plan));
+  std::vector<ResizedDim> dims;
+  bool isOutside = false;
+  for (const ResizeDim &dim : plan) {
+    ResizedDim &added = dims.emplace_back();
+    added.input = dim.input;
+    added.output = dim.output;
     for (int64_t i = 0; i < dim.output; ++i)
-      table.push_back(tapsOf(attributes, dim, i));
+      isOutside |=
+          added.table.emplace_back(tapsOf(attributes, dim, i)).isOutside;
   }
-  bool isNearest = attributes.getString("mode", "nearest") == "nearest";
-  double extrapolated = attributes.getFloat("extrapolation_value", 0);
+  const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
   return dispatch(x.type, [&]<typename E>(E) {
-    int64_t position = 0;
-    for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position) {
-      bool isOutside = false;
-      uint64_t offset = 0;
-      for (size_t i = 0; i < dims.size(); ++i) {
-        const Taps &taps = resizer.tables[i][at[i]];
-        isOutside |= taps.isOutside;
-        if (isNearest && !taps.isOutside)
-          offset += resizer.strides[i] * taps.taps[0].index;
-      }
-      if (isOutside)
-        storeRounded<E>(y, position, extrapolated);
-      else if (isNearest)
-        y.as<typename E::Storage>()[position] =
-            x.as<typename E::Storage>()[offset];
-      else
-        storeRounded<E>(y, position, sumTaps<E>(resizer, at, 0, 0));
-    }
+    resizePlanes<E>(dims, isNearest, x, y);
+    if (isOutside)
+      extrapolate<E>(dims, attributes.getFloat("extrapolation_value", 0), y);
     return Status::ok();
   });
 }

@@ -56,8 +56,6 @@ bool mayHaveShape(const TensorType &type, std::span<const int64_t> shape);
 /// NumPy broadcasting of one dimension into another; false when it cannot be.
 /// A known extent other than 1 wins over an unknown one.
 bool broadcastDim(int64_t &dim, int64_t other);
-/// NumPy broadcasting of `other` into `shape`; element types are ignored.
-Status broadcastInto(TensorType &shape, const TensorType &other);
 
 /// a * b and a + b, kUnknownDim when a factor is unknown; nullopt on overflow.
 std::optional<int64_t> multiplyDims(int64_t a, int64_t b);

@@ -130,7 +130,7 @@ TEST(CanGenerateTest, AcceptsWhatCompilesAndRefusesTheRest) {
   OwningOpRef<ModuleOp> refused = parseSourceString<ModuleOp>(R"(
     func.func @f(%x: tensor<4x9xf32>, %i: tensor<2xi64>, %d: tensor<?xf32>) {
       %0 = graph.gather %x, %i : (tensor<4x9xf32>, tensor<2xi64>) -> tensor<2x9xf32>
-      %1 = graph.relu %d : tensor<?xf32>
+      %1 = graph.softmax %d : tensor<?xf32>
       return
     })",
                                                               context.get());
@@ -142,6 +142,32 @@ TEST(CanGenerateTest, AcceptsWhatCompilesAndRefusesTheRest) {
     EXPECT_FALSE(conversion::canGenerate(op, &why));
     EXPECT_FALSE(why.empty());
   });
+}
+
+/// Elementwise groups of one result have a form for any shape.
+TEST(CanGenerateTest, AcceptsElementwiseOperationsOfAnyShape) {
+  std::unique_ptr<MLIRContext> context = createContext();
+  addDialects(*context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%x: tensor<?x9xf32>, %w: tensor<9xf32>, %m: tensor<?x1xi1>) -> tensor<?x9xf16> {
+      %0 = graph.mul %x, %w : (tensor<?x9xf32>, tensor<9xf32>) -> tensor<?x9xf32>
+      %1 = graph.select %m, %0, %x : (tensor<?x1xi1>, tensor<?x9xf32>, tensor<?x9xf32>) -> tensor<?x9xf32>
+      %2 = graph.cast %1 {saturate = true, to = f16} : (tensor<?x9xf32>) -> tensor<?x9xf16>
+      return %2 : tensor<?x9xf16>
+    })",
+                                                             context.get());
+  ASSERT_TRUE(module);
+  SmallVector<Operation *> group;
+  module->walk([&](Operation *op) {
+    if (op->getName().getDialectNamespace() == "graph")
+      group.push_back(op);
+  });
+  std::string why;
+  EXPECT_TRUE(conversion::canGenerate(group, &why)) << why;
+  for (Operation *op : group)
+    EXPECT_TRUE(conversion::canGenerate(op, &why)) << why;
+  // Without its last operation there are two results.
+  EXPECT_FALSE(conversion::canGenerate({group[0], group[2]}, &why));
 }
 
 TEST(ObjectTest, BytesDoNotDependOnThreads) {

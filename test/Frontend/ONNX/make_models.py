@@ -219,6 +219,32 @@ text(
     }""",
 )
 text(
+    "branch-data",
+    """agraph (float[2] x, bool positive) => (float[2] y)
+    {
+      y = If(positive) <then_branch = g1 () => (float[2] a) { a = Neg(x) },
+                        else_branch = g2 () => (float[2] b) { b = Abs(x) }>
+    }""",
+)
+text(
+    "branch-shapes",
+    """agraph (float[2] x, bool positive) => (float[n] y)
+    {
+      y = If(positive) <then_branch = g1 () => (float[2] a) { a = Neg(x) },
+                        else_branch = g2 () => (float[4] b) { b = Concat<axis = 0>(x, x) }>
+    }""",
+)
+text(
+    "stft-real",
+    """agraph (float[2, 32] x) => (float[2, 5, 9, 2] y)
+    {
+      step = Constant<value = int64 {4}>()
+      length = Constant<value = int64 {16}>()
+      y = STFT(x, step, , length)
+    }""",
+    opset=17,
+)
+text(
     "topk-v1",
     """agraph (float[3, 4] x) => (float[3, 2] y, int64[3, 2] i)
     { y, i = TopK<k = 2>(x) }""",

@@ -167,3 +167,50 @@ kernel.func @attention_c5_keys(%q: memref<8x16xf16>, %k: memref<0x16xf16>, %v: m
   kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<0x16xf16>, memref<0x16xf16> into memref<8x16xf16>
   kernel.return
 }
+
+// -----
+
+// expected-error@+1 {{expected vectors of whole tiles of 64 elements}}
+kernel.func @func_c5_tiles(%x: memref<100xf32>, %y: memref<100xf32>) attributes {anyShape = 64 : i64, outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected vectors of whole tiles of 64 elements}}
+kernel.func @func_c5_rank(%x: memref<2x64xf32>, %y: memref<128xf32>) attributes {anyShape = 64 : i64, outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected vectors of whole tiles of 64 elements}}
+kernel.func @func_c5_alike(%x: memref<64xf32>, %y: memref<128xf32>) attributes {anyShape = 64 : i64, outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected vectors of whole tiles of 0 elements}}
+kernel.func @func_c5_none(%x: memref<64xf32>, %y: memref<64xf32>) attributes {anyShape = 0 : i64, outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected nothing in place of any shape}}
+kernel.func @func_c5_in_place(%x: memref<64xf32>, %y: memref<64xf32>) attributes {anyShape = 64 : i64, inPlace = array<i64: 0, 0>, outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-note@+1 {{the kernel is here}}
+kernel.func @of_floats(%x: tensor<*xf32>) -> tensor<*xf32> {
+  kernel.return %x : tensor<*xf32>
+}
+func.func @call_of_integers(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{expected the kernel's type}}
+  %0 = kernel.call @of_floats(%x) : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

@@ -13,6 +13,16 @@ kernel.func @second(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = 
   kernel.return
 }
 
+// CHECK-LABEL: kernel.func @any(%{{.*}}: tensor<*xf32>) -> tensor<*xf32>
+kernel.func @any(%x: tensor<*xf32>) -> tensor<*xf32> {
+  kernel.return %x : tensor<*xf32>
+}
+
+// CHECK-LABEL: kernel.func @any_second(%{{.*}}: memref<256xf32>, %{{.*}}: memref<256xf32>) attributes {anyShape = 64 : i64, outputs = 1 : i64}
+kernel.func @any_second(%x: memref<256xf32>, %y: memref<256xf32>) attributes {anyShape = 64 : i64, outputs = 1 : i64} {
+  kernel.return
+}
+
 // CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 
@@ -24,5 +34,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = kernel.call @second(%0) : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: kernel.call @third
   %2 = kernel.call @third(%1) : (tensor<4xf32>) -> tensor<4xf32>
-  return %2 : tensor<4xf32>
+  // CHECK: kernel.call @any(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = kernel.call @any(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: kernel.call @any_second(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = kernel.call @any_second(%3) : (tensor<4xf32>) -> tensor<4xf32>
+  return %4 : tensor<4xf32>
 }

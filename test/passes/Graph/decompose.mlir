@@ -83,15 +83,52 @@ func.func @temporal(%x: tensor<2x4x8x6x6xf32>, %w: tensor<5x4x3x1x1xf32>) -> ten
 
 // -----
 
-// Where shapes are not known, and of two dimensions, all stays.
+// Where shapes are not known remainders modulo the stride are channels of one
+// convolution, which become space.
+// CHECK-LABEL: func @open
+// CHECK: %[[B:.*]] = graph.concat {{.*}} -> tensor<12xf32>
+// CHECK: %[[W:.*]] = graph.concat {{.*}} {axis = 0 : i64} : (tensor<3x4x2x2xf32>, tensor<3x4x2x2xf32>, tensor<3x4x2x2xf32>, tensor<3x4x2x2xf32>) -> tensor<12x4x2x2xf32>
+// CHECK: %[[C:.*]] = graph.conv %{{.*}}, %[[W]], %[[B]] {{.*}}pads = array<i64: 1, 1, 1, 1>{{.*}} -> tensor<?x12x?x?xf32>
+// CHECK: %[[S:.*]] = graph.depth_to_space %[[C]] {blocksize = 2 : i64} : (tensor<?x12x?x?xf32>) -> tensor<?x3x?x?xf32>
+// CHECK: %[[Y:.*]] = graph.slice %[[S]]
+// CHECK: return %[[Y]]
+func.func @open(%x: tensor<?x4x?x?xf32>, %w: tensor<4x3x4x4xf32>, %b: tensor<3xf32>) -> tensor<?x3x?x?xf32> {
+  %y = graph.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x4x?x?xf32>, tensor<4x3x4x4xf32>, tensor<3xf32>) -> tensor<?x3x?x?xf32>
+  return %y : tensor<?x3x?x?xf32>
+}
+
+// -----
+
+// Of remainders with other numbers of taps there is one for each.
+// CHECK-LABEL: func @open_uneven
+// CHECK: graph.conv {{.*}} -> tensor<1x3x?x?xf32>
+// CHECK: graph.conv {{.*}} (tensor<1x4x?x?xf32>, tensor<3x4x2x1xf32>) -> tensor<1x3x?x?xf32>
+// CHECK: graph.conv {{.*}} (tensor<1x4x?x?xf32>, tensor<3x4x1x2xf32>) -> tensor<1x3x?x?xf32>
+// CHECK: graph.conv {{.*}} (tensor<1x4x?x?xf32>, tensor<3x4x1x1xf32>) -> tensor<1x3x?x?xf32>
+// CHECK: graph.concat {{.*}} -> tensor<1x12x?x?xf32>
+// CHECK: graph.depth_to_space
+// CHECK: graph.slice
+func.func @open_uneven(%x: tensor<1x4x?x?xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x3x?x?xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, output_padding = array<i64: 1, 1>} : (tensor<1x4x?x?xf32>, tensor<4x3x3x3xf32>) -> tensor<1x3x?x?xf32>
+  return %y : tensor<1x3x?x?xf32>
+}
+
+// -----
+
+// Groups, two strides, weights that are not known and convolutions of two
+// dimensions stay.
 // CHECK-LABEL: func @stays
+// CHECK: graph.conv_transpose
+// CHECK: graph.conv_transpose
 // CHECK: graph.conv_transpose
 // CHECK: graph.conv %
 // CHECK: return
-func.func @stays(%x: tensor<?x4x8x8xf32>, %w: tensor<4x3x2x2xf32>, %v: tensor<5x3x1x1xf32>) -> tensor<?x5x9x9xf32> {
-  %y = graph.conv_transpose %x, %w : (tensor<?x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<?x3x9x9xf32>
-  %z = graph.conv %y, %v : (tensor<?x3x9x9xf32>, tensor<5x3x1x1xf32>) -> tensor<?x5x9x9xf32>
-  return %z : tensor<?x5x9x9xf32>
+func.func @stays(%x: tensor<?x4x8x8xf32>, %w: tensor<4x3x2x2xf32>, %u: tensor<4x3x?x?xf32>, %v: tensor<5x6x1x1xf32>) -> (tensor<?x5x9x9xf32>, tensor<?x3x16x9xf32>, tensor<?x3x?x?xf32>) {
+  %y = graph.conv_transpose %x, %w {group = 2 : i64} : (tensor<?x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<?x6x9x9xf32>
+  %s = graph.conv_transpose %x, %w {strides = array<i64: 2, 1>} : (tensor<?x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<?x3x16x9xf32>
+  %t = graph.conv_transpose %x, %u : (tensor<?x4x8x8xf32>, tensor<4x3x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %z = graph.conv %y, %v : (tensor<?x6x9x9xf32>, tensor<5x6x1x1xf32>) -> tensor<?x5x9x9xf32>
+  return %z, %s, %t : tensor<?x5x9x9xf32>, tensor<?x3x16x9xf32>, tensor<?x3x?x?xf32>
 }
 
 // -----

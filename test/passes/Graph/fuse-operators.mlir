@@ -125,14 +125,32 @@ func.func @convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %3 : tensor<4x4xf32>
 }
 
+// Where shapes are not static, elementwise operations of one shape share a
+// kernel of any, with one result.
 // CHECK-LABEL: func.func @dynamic
-func.func @dynamic(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
-  // CHECK-NOT: graph.fusion
-  // CHECK: return
+func.func @dynamic(%x: tensor<?x16xf32>, %y: tensor<16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  // CHECK: %[[L:.*]] = graph.log
+  // CHECK-NEXT: graph.fusion
+  // CHECK-NEXT: graph.exp
+  // CHECK-NEXT: graph.tanh
+  // CHECK-NEXT: graph.add %{{.*}}, %[[L]]
+  // CHECK-NEXT: graph.neg
+  // CHECK-NEXT: graph.yield
+  // CHECK: graph.softmax
+  // CHECK-NEXT: %[[R:.*]] = graph.relu
+  // CHECK-NEXT: graph.sigmoid %[[R]]
   %0 = graph.exp %x : tensor<?x16xf32>
-  // WHY: tanh stays apart from exp: shapes that are not static
   %1 = graph.tanh %0 : tensor<?x16xf32>
-  return %1 : tensor<?x16xf32>
+  %2 = graph.log %y : tensor<16xf32>
+  // WHY: add stays apart from log: results of different shapes, which are not static
+  %3 = graph.add %1, %2 : (tensor<?x16xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+  %4 = graph.neg %3 : tensor<?x16xf32>
+  %5 = graph.softmax %4 : tensor<?x16xf32>
+  // WHY: relu stays apart from softmax: shapes that are not static
+  %6 = graph.relu %5 : tensor<?x16xf32>
+  // WHY: sigmoid stays apart from relu: several results of shapes that are not static
+  %7 = graph.sigmoid %6 : tensor<?x16xf32>
+  return %6, %7 : tensor<?x16xf32>, tensor<?x16xf32>
 }
 
 // CHECK-LABEL: func.func @left_out

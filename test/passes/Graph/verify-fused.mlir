@@ -38,8 +38,8 @@ func.func @constant(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = graph.fusion -> tensor<?xf32> {
-    // expected-error @+1 {{expected static types in a group, got 'tensor<?xf32>'}}
-    %0 = graph.relu %x : tensor<?xf32>
+    // expected-error @+1 {{expected static types, or an elementwise operation, in a group, got 'tensor<?xf32>'}}
+    %0 = graph.softmax %x : tensor<?xf32>
     %1 = graph.exp %0 : tensor<?xf32>
     graph.yield %1 : tensor<?xf32>
   }

@@ -105,8 +105,8 @@ TEST(Loader, ChecksEveryFieldOfTheHeader) {
             "not a compiled program: the magic bytes differ");
   EXPECT_EQ(failureWith([](Header &h) { h.version = 0; }),
             "expected a version, got 0");
-  EXPECT_EQ(failureWith([](Header &h) { h.version = 6; }),
-            "artifact version 6 is newer than 5, the newest that this runtime "
+  EXPECT_EQ(failureWith([](Header &h) { h.version = 7; }),
+            "artifact version 7 is newer than 6, the newest that this runtime "
             "reads");
   EXPECT_EQ(failureWith([](Header &h) { h.header_size = 32; }),
             "expected a header of 64 bytes, got 32");

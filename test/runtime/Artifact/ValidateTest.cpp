@@ -190,6 +190,49 @@ TEST(Validate, KernelsThatNeedStaticShapes) {
             "launch 0: expected a static shape for value 0");
 }
 
+TEST(Validate, KernelsOfAnyShape) {
+  auto changedBy = [](auto change) {
+    return failureWith([=](B &b) {
+      b.object({}, {});
+      valueOf(b, X).shape[0] = -1;
+      valueOf(b, X).bytes = 0;
+      b.program.kernels[0]->kind = KernelKind::AnyShape;
+      b.program.kernels[0]->tiles = 64;
+      change(b);
+    });
+  };
+  auto launchOf = [](B &b) { return b.program.launches[0].get(); };
+  EXPECT_EQ(changedBy([](B &) {}), "");
+  for (int64_t tile : {0, 257})
+    EXPECT_EQ(changedBy([=](B &b) { b.program.kernels[0]->tiles = tile; }),
+              "kernel 0: expected tiles of 1 to 256 elements, got " +
+                  std::to_string(tile));
+  EXPECT_EQ(changedBy([&](B &b) { launchOf(b)->arguments[1] = -1; }),
+            "launch 0: expected all inputs of a kernel of any shape");
+  EXPECT_EQ(changedBy([&](B &b) {
+              launchOf(b)->inputs = 0;
+              launchOf(b)->arguments = {launchOf(b)->arguments[2]};
+            }),
+            "launch 0: expected 1 to 16 inputs and one output of a kernel of "
+            "any shape, got 0 of 1 arguments");
+  EXPECT_EQ(changedBy([&](B &b) {
+              auto &arguments = launchOf(b)->arguments;
+              arguments.insert(arguments.begin(), 15, X);
+              launchOf(b)->inputs = 17;
+            }),
+            "launch 0: expected 1 to 16 inputs and one output of a kernel of "
+            "any shape, got 17 of 18 arguments");
+  EXPECT_EQ(changedBy([&](B &b) {
+              b.device(DeviceKind::CUDA, 0);
+              launchOf(b)->device = 1;
+              b.program.devices[1]->arena_bytes =
+                  b.program.devices[0]->arena_bytes;
+              for (auto &value : b.program.values)
+                value->device = 1;
+            }),
+            "launch 0: a kernel of any shape is not on the host");
+}
+
 TEST(Validate, PackedConstantsAreForLibraries) {
   auto withKind = [](KernelKind kind) {
     return failureWith([=](B &b) {

@@ -319,6 +319,46 @@ TEST(Dynamic, RecurrentLayersAreTheLibrarys) {
   EXPECT_EQ(both.run({{0, 2, 5}, {1, 28, 5}, {1, 28, 7}}), 0);
 }
 
+/// Generated code for tiles of 16 elements, on vectors of any length.
+TEST(Dynamic, KernelsOfAnyShape) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject(3);
+  builder.object(object);
+  int x = builder.input("x", DLC_F32, {-1});
+  int between = builder.pool(DLC_F32, {-1});
+  int y = builder.output("y", DLC_F32, {-1});
+  int kernel = builder.kernel(KernelKind::AnyShape, "scale_tiles", 16);
+  builder.launch(kernel, {x}, {between});
+  builder.launch(kernel, {between}, {y});
+  Running running(builder);
+  for (int64_t length : {1, 15, 16, 17, 100, 5000, 0, 17, 100000, 1}) {
+    Floats data(length), expected(length);
+    for (int64_t i = 0; i != length; ++i) {
+      data[i] = static_cast<float>(i);
+      expected[i] = 9 * data[i];
+    }
+    ASSERT_TRUE(running.run(data).isOk());
+    EXPECT_EQ(running.result(), expected) << length;
+  }
+}
+
+TEST(Dynamic, ResultsOfAnyShapeMatchWhatThePlanSays) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object);
+  int x = builder.input("x", DLC_F32, {-1});
+  int w = builder.constant(DLC_F32, {3}, Floats{1, 2, 3});
+  int y = builder.output("y", DLC_F32, {-1, 3});
+  builder.launch(builder.kernel(KernelKind::AnyShape, "scale_tiles", 16),
+                 {x, w}, {y}, "node");
+  Running running(builder);
+  EXPECT_EQ(running.run({1, 2}).message(),
+            "launch 0 (node): expected shapes that broadcast, got 2 and 3 in "
+            "dimension 0");
+  EXPECT_EQ(running.run({1}).message(),
+            "launch 0 (node): result 0: expected ?x3xf32, got 3xf32");
+}
+
 TEST(Dynamic, OutputsCannotBeBound) {
   ProgramBuilder builder;
   int x = builder.input("x", DLC_F32, {-1});

@@ -26,6 +26,10 @@ std::string toString(DeviceAttr device);
 /// cpu:0: where everything runs that names no device.
 DeviceAttr getDefaultDevice(mlir::MLIRContext *context);
 
+/// Whether a kernel that expects `expected` takes `type`: the same, or any
+/// shape where it is unranked.
+bool isTaken(mlir::Type type, mlir::Type expected);
+
 } // namespace dlc
 
 #endif // DLC_DIALECTS_BASE_BASEDIALECT_H

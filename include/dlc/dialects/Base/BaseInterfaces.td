@@ -12,7 +12,7 @@ def LaunchableOpInterface : OpInterface<"LaunchableOpInterface"> {
   let description = "Symbols that a `plan.launch` may name: kernels.";
   let methods = [InterfaceMethod<[{
       The tensors that a launch reads and writes, in order; scratch memory is
-      the last one written.
+      the last one written. Unranked ones may be of any shape.
     }],
     "::mlir::FunctionType", "getLaunchType">];
 }

@@ -154,7 +154,8 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
     It decomposes into convolutions: along a dimension with a stride one for all
     remainders modulo the stride that have as many taps, or, where images are so
     small that much of that would be cut off, one for each. Of one window it is
-    a product.
+    a product. Where extents of images are not known, over two dimensions of one
+    stride, remainders are channels, which become space.
 
     ```mlir
     %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>

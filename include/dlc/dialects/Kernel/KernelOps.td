@@ -21,7 +21,9 @@ def FuncOp : Kernel_Op<"func", [
   let summary = "A kernel whose body becomes machine code";
   let description = [{
     First form (value semantics): arguments and results are tensors, the body
-    holds Graph operations and ends in `kernel.return` of the results.
+    holds Graph operations and ends in `kernel.return` of the results. Where all
+    are unranked, the kernel computes tensors of any shapes that broadcast, which
+    are found while running; its operations are elementwise.
 
     Second form (destination style, after `convert-kernel-to-linalg`):
     arguments are memrefs, inputs before outputs, the last `outputs` of them
@@ -29,6 +31,10 @@ def FuncOp : Kernel_Op<"func", [
     returns nothing.
     The leading `grid` parallel dimensions of every operation of the body are
     the kernel's tiles; the runtime spreads them over its workers.
+
+    `anyShape` is there in the second form of a kernel of any shape: arguments
+    are vectors, of which each tile is `anyShape` elements. The runtime calls it
+    with runs of elements, and with however many tiles these are.
 
     `inPlace` lists pairs (input, output): the output may overwrite the memory
     of that input, because each element is read before it is written and never
@@ -48,10 +54,16 @@ def FuncOp : Kernel_Op<"func", [
     - (func_c3) `inPlace` pairs are in range.
     - (func_c4) `config`, `entryOperands` and `workspace` are there exactly with
       `entry`; `entryOperands` are in range, `workspace` is not negative.
+    - (func_c5) `anyShape` is at least 1, and all arguments are vectors of as many
+      elements, a multiple of it; there is nothing in place.
 
     ```mlir
     kernel.func @matmul(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 1>, workspace = 1024 : i64} {
       kernel.return %a : tensor<8x16xf32>
+    }
+    kernel.func @add_any(%a: tensor<*xf32>, %b: tensor<*xf32>) -> tensor<*xf32> {
+      %0 = graph.add %a, %b : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      kernel.return %0 : tensor<*xf32>
     }
     kernel.func @add_relu(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {inPlace = array<i64: 0, 0>} {
       kernel.return %a : tensor<8x16xf32>
@@ -64,6 +76,7 @@ def FuncOp : Kernel_Op<"func", [
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<I64Attr>:$outputs,
     OptionalAttr<DenseI64ArrayAttr>:$grid,
+    OptionalAttr<I64Attr>:$anyShape,
     OptionalAttr<DenseI64ArrayAttr>:$inPlace,
     OptionalAttr<StrAttr>:$entry,
     OptionalAttr<DictionaryAttr>:$config,
@@ -81,6 +94,8 @@ def FuncOp : Kernel_Op<"func", [
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     /// True once arguments are memrefs.
     bool isDestinationStyle();
+    /// True of a kernel of shapes that are found while running, in either form.
+    bool isOfAnyShape();
   }];
 }
 

@@ -302,7 +302,8 @@ def LaunchOp : Plan_Op<"launch", [
     last output. Constraints:
     - (launch_c1) `kernel` names a kernel.
     - (launch_c2) the numbers of reads and writes are the kernel's.
-    - (launch_c3) the types of reads and writes are the kernel's.
+    - (launch_c3) the types of reads and writes are the kernel's, or of any shape
+      where those are unranked.
     - (launch_c4) no input, constant or absent operand is written.
     - (launch_c5) the stream is not negative.
 

@@ -20,6 +20,15 @@ namespace dlc::conversion {
 bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
                  std::string *why = nullptr);
 
+/// True if `group` can be one kernel of any shape: elementwise operations of a
+/// host, not all of known shapes, of which the last one reads the others, each
+/// of its shape. Part of what canGenerate() answers.
+bool canBeOfAnyShape(llvm::ArrayRef<mlir::Operation *> group,
+                     std::string *why = nullptr);
+
+/// The type of `tensor` in a kernel of any shape: unranked.
+mlir::Type withAnyShape(mlir::Type tensor);
+
 /// The operations around `anchor`, in order, that are generated as a whole for
 /// its device, and not one by one: only such that are free. Empty where there
 /// are none; where they are an attention all the same, `why`, when given, gets

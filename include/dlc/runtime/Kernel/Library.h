@@ -141,6 +141,10 @@ struct LibraryEntry {
   /// where there are operations.
   bool (*fromOperation)(std::string_view operation, const KernelCall &call,
                         Attributes &attributes) = nullptr;
+  /// The attribute that is 1 in such a call where its operand 1, a constant, is
+  /// packed; empty where that makes none faster. The packed form depends on the
+  /// operation, on `algorithm` and on its own size.
+  std::string_view packedFlag = {};
 };
 
 /// The entry of that name among all libraries of this build, or null.

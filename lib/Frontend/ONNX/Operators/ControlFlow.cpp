@@ -1,19 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control flow whose course is known at import: branches on constants, scans
-// of few steps. Branches on data and Loop need regions in Graph first.
+// Control flow without regions: branches on constants, both branches on data
+// and a choice of their values, scans of few steps. Loop needs regions in Graph
+// first.
 
 #include "Simple.h"
 
 using namespace dlc::onnx;
 using mlir::Value;
 
+/// Computes both branches, which nothing but their values is seen of, and
+/// selects these. Their shapes have to be known, and the same: a selection
+/// broadcasts.
+static void importBothBranches(NodeContext &n, std::string_view taken,
+                               std::string_view other) {
+  llvm::SmallVector<Value> results = n.importGraph(taken, {});
+  llvm::SmallVector<Value> others = n.importGraph(other, {});
+  if (n.b.failed())
+    return;
+  if (results.size() != others.size())
+    return n.fail("expected branches with as many outputs, got " +
+                  llvm::Twine(results.size()) + " and " +
+                  llvm::Twine(others.size()));
+  Value condition = asScalar(n, n.in(0));
+  for (auto [result, value] : llvm::zip_equal(results, others)) {
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(result.getType());
+    if (!type || !type.hasStaticShape() || type != value.getType())
+      return n.unsupported("If with a condition that is not constant and "
+                           "outputs that are not known to be of one shape");
+    result = n.b.op("select", {condition, result, value});
+  }
+  n.setAll(results);
+}
+
 static void importIf(NodeContext &n) {
   std::optional<Ints> condition = GraphBuilder::intsOf(n.in(0));
   std::string_view taken = n.getGraph("then_branch");
   std::string_view other = n.getGraph("else_branch");
   if (!condition)
-    return n.unsupported("If with a condition that is not constant");
+    return importBothBranches(n, taken, other);
   if (condition->size() != 1)
     return n.fail("expected one condition, got " +
                   llvm::Twine(condition->size()));

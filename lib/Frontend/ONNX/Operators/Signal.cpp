@@ -27,8 +27,13 @@ static void importSTFT(NodeContext &n) {
   auto scalarOrNone = [&](size_t index) {
     return n.has(index) ? asScalar(n, n.in(index)) : n.b.none();
   };
+  // The standard has real and imaginary parts in a last dimension, which ONNX
+  // Runtime lets signals of real numbers be without.
+  Value signal = n.in(0);
+  if (n.rank(signal) == 2)
+    signal = n.b.unsqueeze(signal, {2});
   n.set(0, n.b.op("stft",
-                  {n.in(0), asScalar(n, n.in(1)), n.b.orNone(n.in(2)),
+                  {signal, asScalar(n, n.in(1)), n.b.orNone(n.in(2)),
                    scalarOrNone(3)},
                   {{"onesided", n.getBool("onesided", true)}}));
 }

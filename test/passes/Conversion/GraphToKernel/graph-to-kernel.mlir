@@ -16,8 +16,11 @@
 // CHECK-NEXT: graph.constant dense<2.000000e+00> : tensor<f32>
 // CHECK: kernel.func @k.reduce_sum(%{{.*}}: tensor<8x4xf32>) -> tensor<8xf32>
 // CHECK-NEXT: graph.constant dense<1> : tensor<1xi64>
-// CHECK: kernel.library @k.exp "reference.exp" {} note("shapes that are not static") : (tensor<?xf32>) -> tensor<?xf32>
-// CHECK: kernel.library @k.leaky_relu "reference.leaky_relu" {alpha = {{.*}}} note("shapes that are not static")
+// CHECK-LABEL: kernel.func @k.exp(%{{.*}}: tensor<*xf32>) -> tensor<*xf32> {
+// CHECK-NEXT: graph.exp %{{.*}} : tensor<*xf32>
+// CHECK-LABEL: kernel.func @k.mul_add_0(%{{.*}}: tensor<*xf32>, %{{.*}}: tensor<*xf32> {kernel.constant}) -> tensor<*xf32> {
+// CHECK: graph.constant dense<2.000000e+00> : tensor<1xf32>
+// CHECK: kernel.library @k.cumsum "reference.cumsum" {{.*}} note("shapes that are not static") : (tensor<?xf32>, tensor<i64>) -> tensor<?xf32>
 // CHECK-NOT: kernel.func
 
 // CHECK-LABEL: func.func @group
@@ -57,15 +60,26 @@ func.func @constants(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// Without static shapes the definitions run.
+// Elementwise kernels are of any shape where shapes are not static: equal ones
+// share one whatever their types. Otherwise the definitions run.
 // CHECK-LABEL: func.func @dynamic
-func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  // CHECK-NEXT: %[[E:.*]] = kernel.call @k.exp(
-  // CHECK-NEXT: kernel.call @k.leaky_relu(%[[E]])
-  // WHY: exp runs as Reference kernel: shapes that are not static
+func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4x?xf32>) -> (tensor<?xf32>, tensor<4x?xf32>, tensor<4x?xf32>) {
+  // CHECK: kernel.call @k.exp(%{{.*}}) : (tensor<?xf32>) -> tensor<?xf32>
+  // CHECK-NEXT: kernel.call @k.exp(%{{.*}}) : (tensor<4x?xf32>) -> tensor<4x?xf32>
+  // CHECK-NEXT: kernel.call @k.mul_add_0(%{{.*}}) : (tensor<4x?xf32>, tensor<4x1xf32>) -> tensor<4x?xf32>
+  // WHY: cumsum runs as Reference kernel: shapes that are not static
+  %w = graph.constant dense<[[1.0], [2.0], [3.0], [4.0]]> : tensor<4x1xf32>
+  %two = graph.constant dense<2.0> : tensor<1xf32>
+  %axis = graph.constant dense<0> : tensor<i64>
   %0 = graph.exp %x : tensor<?xf32>
-  %1 = graph.leaky_relu %0 {alpha = 0.5 : f32} : tensor<?xf32>
-  return %1 : tensor<?xf32>
+  %1 = graph.exp %y : tensor<4x?xf32>
+  %2 = graph.fusion -> tensor<4x?xf32> {
+    %3 = graph.mul %y, %w : (tensor<4x?xf32>, tensor<4x1xf32>) -> tensor<4x?xf32>
+    %4 = graph.add %3, %two : (tensor<4x?xf32>, tensor<1xf32>) -> tensor<4x?xf32>
+    graph.yield %4 : tensor<4x?xf32>
+  }
+  %5 = graph.cumsum %0, %axis : (tensor<?xf32>, tensor<i64>) -> tensor<?xf32>
+  return %5, %1, %2 : tensor<?xf32>, tensor<4x?xf32>, tensor<4x?xf32>
 }
 
 // Neither is there code for some operations, whose operands may be left out, nor

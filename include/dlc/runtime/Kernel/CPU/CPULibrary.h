@@ -183,6 +183,15 @@
 //                       1: r has all units at once, of older artifacts
 //   sequence_lens is i32; check() says whether its values fit. Inputs and units
 //   are at least one.
+// cpu.pool    input x, output y
+//   The largest elements, or means, of windows of kernel_shape of x [N, C, W]
+//   or [N, C, H, W], of which y has as many as it says; what lies outside of x
+//   is in none. strides, pads and dilations as cpu.conv has them. mean 1: the
+//   mean, of nothing 0 count_include_pad   1: elements that are padded count as
+//   zeros of a mean
+// cpu.softmax    input x, output y
+//   e^x along the last dimension, over their sum.
+//   log                 1: the logarithm of that
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
@@ -256,6 +265,10 @@ Status prepareAttention(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareRecurrent(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
+Status preparePool(const KernelCall &call, Isa isa,
+                   std::unique_ptr<PreparedKernel> &prepared);
+Status prepareSoftmax(const KernelCall &call, Isa isa,
+                      std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
                                  std::unique_ptr<PreparedKernel> &prepared);
 Status prepareMaxPoolGradient(const KernelCall &call, Isa isa,

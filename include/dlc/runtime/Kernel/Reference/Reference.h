@@ -127,6 +127,10 @@ std::string_view attributeNames(std::string_view operation);
 /// operation; -1 for a name that is none's.
 int attributeKind(std::string_view name);
 
+/// NumPy broadcasting of `other` into `shape`; element types are ignored.
+/// Errors: InvalidArgument.
+Status broadcastInto(TensorType &shape, const TensorType &other);
+
 /// `operation` has all the attributes, each of its kind. Shape rules and
 /// computations pass over others, and over those of another kind. Errors:
 /// InvalidArgument.

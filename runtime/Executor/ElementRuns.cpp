@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ElementRuns.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Adds the next outer loop. One that all operands walk evenly with the loop
+/// inside is part of that.
+void ElementRuns::addLoop(int64_t extent, const Offsets &strides) {
+  if (extent == 1)
+    return;
+  const bool isEven =
+      !loops.empty() &&
+      std::equal(strides.begin(), strides.begin() + operandCount,
+                 loops.back().strides.begin(),
+                 [&](int64_t outer, int64_t inner) {
+                   return outer == inner * loops.back().extent;
+                 });
+  if (isEven)
+    loops.back().extent *= extent;
+  else
+    loops.push_back({extent, strides});
+}
+
+ElementRuns::ElementRuns(DlcKernelFunction function, int64_t tile,
+                         std::span<const TensorView> inputs,
+                         const TensorView &result)
+    : function(function), tile(tile), operandCount(inputs.size() + 1) {
+  auto operandAt = [&](size_t k) -> const TensorView & {
+    return k < inputs.size() ? inputs[k] : result;
+  };
+  Offsets step{}, strides{};
+  for (size_t k = 0; k != operandCount; ++k) {
+    sizes[k] = static_cast<uint8_t>(sizeOf(operandAt(k).type));
+    step[k] = sizes[k];
+  }
+  for (size_t fromEnd = 1; fromEnd <= result.shape.size(); ++fromEnd) {
+    for (size_t k = 0; k != operandCount; ++k) {
+      std::span<const int64_t> shape = operandAt(k).shape;
+      const int64_t extent =
+          fromEnd <= shape.size() ? shape[shape.size() - fromEnd] : 1;
+      strides[k] = extent == 1 ? 0 : step[k];
+      step[k] *= extent;
+    }
+    addLoop(result.shape[result.shape.size() - fromEnd], strides);
+  }
+  if (loops.empty()) // One element.
+    loops.push_back({1, {}});
+  for (size_t k = 0; k != operandCount; ++k) {
+    isAlike[k] = k + 1 != operandCount && loops[0].strides[k] == 0;
+    hasAlike |= isAlike[k];
+  }
+  for (size_t d = 1; d != loops.size(); ++d)
+    runs *= loops[d].extent;
+
+  constexpr int64_t wanted = 4096;
+  const int64_t length = loops[0].extent;
+  pieceRuns = std::max<int64_t>(1, wanted / length);
+  pieceLength = std::min<int64_t>(length, wanted);
+  piecesOfRun = (length + pieceLength - 1) / pieceLength;
+  pieces = (runs + pieceRuns - 1) / pieceRuns * piecesOfRun;
+}
+
+void ElementRuns::run(void *const *arguments, int64_t begin,
+                      int64_t end) const {
+  Copies copies;
+  for (int64_t piece = begin; piece != end; ++piece) {
+    const int64_t first = piece / piecesOfRun * pieceRuns;
+    const int64_t last = std::min(first + pieceRuns, runs);
+    const int64_t start = piece % piecesOfRun * pieceLength;
+    const int64_t count = std::min(pieceLength, loops[0].extent - start);
+    for (int64_t run = first; run != last; ++run) {
+      Pointers at;
+      for (size_t k = 0; k != operandCount; ++k)
+        at[k] = static_cast<std::byte *>(arguments[k]) +
+                start * loops[0].strides[k];
+      int64_t rest = run;
+      for (size_t d = 1; d != loops.size(); ++d) {
+        const int64_t index = rest % loops[d].extent;
+        rest /= loops[d].extent;
+        for (size_t k = 0; k != operandCount; ++k)
+          at[k] += index * loops[d].strides[k];
+      }
+      hasAlike ? computeAlike(at, count, copies) : compute(at, count, copies);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static void fill(std::byte *target, const std::byte *element, int64_t count) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  T *values = reinterpret_cast<T *>(target);
+  std::fill(values, values + count, value);
+}
+
+static void fillElements(std::byte *target, const std::byte *element,
+                         size_t size, int64_t count) {
+  switch (size) {
+  case 1:
+    return fill<uint8_t>(target, element, count);
+  case 2:
+    return fill<uint16_t>(target, element, count);
+  case 4:
+    return fill<uint32_t>(target, element, count);
+  default:
+    return fill<uint64_t>(target, element, count);
+  }
+}
+
+/// `count` elements of each operand that lie behind each other. What is less
+/// than a tile at the end is computed with the elements in front of it, again:
+/// the result is in no operand's memory.
+void ElementRuns::compute(const Pointers &at, int64_t count,
+                          Copies &copies) const {
+  if (count < tile)
+    return computeRest(at, count, copies);
+  void *const *arguments = reinterpret_cast<void *const *>(at.data());
+  function(arguments, 0, count / tile);
+  const int64_t rest = count % tile;
+  if (rest == 0)
+    return;
+  Pointers last = at;
+  for (size_t k = 0; k != operandCount; ++k)
+    last[k] += (count - tile) * sizes[k];
+  function(reinterpret_cast<void *const *>(last.data()), 0, 1);
+}
+
+/// As compute(), where some operands have one element for all.
+void ElementRuns::computeAlike(Pointers at, int64_t count,
+                               Copies &copies) const {
+  const int64_t step = mostTile / tile * tile;
+  for (size_t k = 0; k != operandCount; ++k)
+    if (isAlike[k]) {
+      fillElements(copies.bytes[k], at[k], sizes[k],
+                   std::min(step, (count + tile - 1) / tile * tile));
+      at[k] = copies.bytes[k];
+    }
+  for (int64_t done = 0; done < count; done += step) {
+    // The copies have whole tiles, which nothing is in front of.
+    const int64_t length = std::min(step, count - done);
+    function(reinterpret_cast<void *const *>(at.data()), 0, length / tile);
+    const int64_t rest = length % tile;
+    for (size_t k = 0; k != operandCount; ++k)
+      if (!isAlike[k])
+        at[k] += (length - rest) * sizes[k];
+    if (rest)
+      computeRest(at, rest, copies);
+  }
+}
+
+/// Less than a tile, as a copy of a whole one.
+void ElementRuns::computeRest(const Pointers &at, int64_t count,
+                              Copies &copies) const {
+  Pointers held;
+  for (size_t k = 0; k != operandCount; ++k) {
+    held[k] = copies.bytes[k];
+    const size_t bytes = count * sizes[k];
+    if (isAlike[k] || k + 1 == operandCount)
+      continue;
+    std::memcpy(held[k], at[k], bytes);
+    std::memset(held[k] + bytes, 0, tile * sizes[k] - bytes);
+  }
+  function(reinterpret_cast<void *const *>(held.data()), 0, 1);
+  std::memcpy(at[operandCount - 1], held[operandCount - 1],
+              count * sizes[operandCount - 1]);
+}

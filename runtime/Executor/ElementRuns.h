@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generated kernels of any shape, over tensors whose shapes are found while
+// running.
+
+#ifndef DLC_RUNTIME_EXECUTOR_ELEMENTRUNS_H
+#define DLC_RUNTIME_EXECUTOR_ELEMENTRUNS_H
+
+#include "dlc/abi/Kernel.h"
+#include "dlc/runtime/Kernel/Library.h"
+
+#include <array>
+
+namespace dlc::rt {
+
+/// An elementwise kernel on tensors that broadcast as NumPy's, walked in runs:
+/// as many elements as lie behind each other in the result and in each operand,
+/// or are one and the same element of it. Of such an operand the kernel gets
+/// copies of the element, and of what fills no tile a copy of a whole one, so
+/// that its code knows vectors alone.
+class ElementRuns final : public PreparedKernel {
+public:
+  /// `function` computes tiles of `tile` elements. The result has the shape to
+  /// which the inputs broadcast, and no memory of any of them. There are
+  /// elements, and inputs as the ABI says.
+  ElementRuns(DlcKernelFunction function, int64_t tile,
+              std::span<const TensorView> inputs, const TensorView &result);
+
+  int64_t tiles() const override { return pieces; }
+  void run(void *const *arguments, int64_t begin, int64_t end) const override;
+
+private:
+  static constexpr int64_t mostTile = DLC_KERNEL_ANY_SHAPE_TILE;
+  /// Inputs, then the result.
+  static constexpr size_t mostOperands = DLC_KERNEL_ANY_SHAPE_INPUTS + 1;
+  using Offsets = std::array<int64_t, mostOperands>; ///< In bytes.
+  using Pointers = std::array<std::byte *, mostOperands>;
+
+  /// Loops over runs, the innermost first.
+  struct Loop {
+    int64_t extent;
+    Offsets strides;
+  };
+  /// A tile of each operand.
+  struct Copies {
+    alignas(64) std::byte bytes[mostOperands][mostTile * sizeof(int64_t)];
+  };
+
+  void addLoop(int64_t extent, const Offsets &strides);
+  void compute(const Pointers &at, int64_t count, Copies &copies) const;
+  void computeAlike(Pointers at, int64_t count, Copies &copies) const;
+  void computeRest(const Pointers &at, int64_t count, Copies &copies) const;
+
+  const DlcKernelFunction function;
+  const int64_t tile;
+  const size_t operandCount;
+  std::array<uint8_t, mostOperands> sizes; ///< Of elements, in bytes.
+  std::array<bool, mostOperands> isAlike;  ///< One element all along a run.
+  bool hasAlike = false;
+  std::vector<Loop> loops; ///< The first is the run itself.
+  int64_t runs = 1;
+  /// What a thread takes at once: of long runs a part, of short ones several.
+  int64_t pieceRuns = 1, pieceLength = 0, piecesOfRun = 1, pieces = 0;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_EXECUTOR_ELEMENTRUNS_H

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Rows.h"
+
+#include "../Reference/Window.h"
+#include "Check.h"
+#include "Isa.h"
+
+#include <algorithm>
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+namespace {
+
+/// A plan and the function that runs its tiles.
+template <typename Plan> class PreparedRows final : public PreparedKernel {
+public:
+  using Function = void (*)(const Plan &plan, void *const *arguments,
+                            int64_t begin, int64_t end);
+
+  PreparedRows(const Plan &plan, int64_t tileCount, Function function)
+      : plan(plan), tileCount(tileCount), function(function) {}
+
+  int64_t tiles() const override { return tileCount; }
+
+  void run(void *const *arguments, int64_t begin, int64_t end) const override {
+    function(plan, arguments, begin, end);
+  }
+
+private:
+  const Plan plan;
+  const int64_t tileCount;
+  const Function function;
+};
+
+} // namespace
+
+static Status checkTensors(const KernelCall &call, int64_t minRank,
+                           int64_t maxRank) {
+  if (call.inputs.size() != 1 || call.outputs.size() != 1)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one input and one output, got %zu and %zu",
+                     call.inputs.size(), call.outputs.size());
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.inputs[0], DLC_F32, "x", minRank, maxRank));
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.outputs[0], DLC_F32, "y", minRank, maxRank));
+  if (call.inputs[0].rank() != call.outputs[0].rank())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected as many dimensions, got %s and %s",
+                     toString(call.inputs[0]).c_str(),
+                     toString(call.outputs[0]).c_str());
+  return Status::ok();
+}
+
+/// Results of a tile, about.
+static constexpr int64_t wantedElements = 4096;
+
+//===----------------------------------------------------------------------===//
+// cpu.pool
+//===----------------------------------------------------------------------===//
+
+static Status readExtent(const KernelCall &call, const ref::Window &window,
+                         int64_t d, PoolExtent &extent) {
+  extent = {call.inputs[0].shape[d + 2],
+            call.outputs[0].shape[d + 2],
+            window.kernel[d],
+            window.strides[d],
+            window.dilations[d],
+            window.padBegin[d],
+            window.padEnd[d]};
+  // Whatever the windows are, no position of an element overflows.
+  constexpr int64_t most = int64_t(1) << 50;
+  if (saturatedProduct({extent.out, extent.stride}) > most ||
+      saturatedProduct({extent.kernel, extent.dilation}) > most)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected windows that reach less far");
+  return Status::ok();
+}
+
+static Status planPool(const KernelCall &call, PoolPlan &plan) {
+  DLC_RETURN_IF_ERROR(checkAttributes(
+      call.attributes, {{"count_include_pad", AttributeKind::Int},
+                        {"dilations", AttributeKind::Ints},
+                        {"kernel_shape", AttributeKind::Ints},
+                        {"mean", AttributeKind::Int},
+                        {"pads", AttributeKind::Ints},
+                        {"strides", AttributeKind::Ints}}));
+  DLC_RETURN_IF_ERROR(checkTensors(call, 3, 4));
+  const TensorType &x = call.inputs[0], &y = call.outputs[0];
+  if (x.shape[0] != y.shape[0] || x.shape[1] != y.shape[1])
+    return makeError(StatusCode::InvalidArgument,
+                     "expected as many images and channels, got %s and %s",
+                     toString(x).c_str(), toString(y).c_str());
+  bool isMean = false;
+  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "mean", isMean));
+  DLC_RETURN_IF_ERROR(
+      readFlag(call.attributes, "count_include_pad", plan.countsPadding));
+  plan.isMax = !isMean;
+  const int64_t rank = x.rank() - 2;
+  ref::Window window;
+  DLC_RETURN_IF_ERROR(ref::readWindow(call.attributes, rank, window));
+  DLC_RETURN_IF_ERROR(ref::readExtents(call.attributes, "kernel_shape", rank, 1,
+                                       1, window.kernel));
+  plan.height = {1, 1, 1, 1, 1, 0, 0};
+  if (rank == 2)
+    DLC_RETURN_IF_ERROR(readExtent(call, window, 0, plan.height));
+  DLC_RETURN_IF_ERROR(readExtent(call, window, rank - 1, plan.width));
+  plan.rowBlock =
+      std::clamp<int64_t>(wantedElements / std::max<int64_t>(plan.width.out, 1),
+                          1, std::max<int64_t>(plan.height.out, 1));
+  plan.rowBlocks = ceilDiv(plan.height.out, plan.rowBlock);
+  return Status::ok();
+}
+
+template <typename Plan, Status (*makePlan)(const KernelCall &, Plan &)>
+static bool isPlanned(const KernelCall &call, std::string &why) {
+  Plan plan = {};
+  Status status = makePlan(call, plan);
+  why = status.message();
+  return status.isOk();
+}
+
+bool cpu::isPoolSupported(const KernelCall &call, std::string &why) {
+  return isPlanned<PoolPlan, planPool>(call, why);
+}
+
+Status cpu::preparePool(const KernelCall &call, Isa isa,
+                        std::unique_ptr<PreparedKernel> &prepared) {
+  const RowKernels *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  PoolPlan plan = {};
+  DLC_RETURN_IF_ERROR(planPool(call, plan));
+  const int64_t planes = call.inputs[0].shape[0] * call.inputs[0].shape[1];
+  prepared = std::make_unique<PreparedRows<PoolPlan>>(
+      plan, planes * plan.rowBlocks, kernels->pool);
+  return Status::ok();
+}
+
+bool cpu::poolFromOperation(std::string_view operation, const KernelCall &call,
+                            Attributes &attributes) {
+  const Attributes &given = call.attributes;
+  const auto rank = static_cast<int64_t>(given.getInts("kernel_shape").size());
+  ref::Window window;
+  if (call.inputs.empty() || call.inputs[0].type != DLC_F32 ||
+      (rank != 1 && rank != 2) || call.inputs[0].rank() != rank + 2 ||
+      !ref::readWindow(given, rank, window).isOk() ||
+      !ref::readExtents(given, "kernel_shape", rank, 1, 1, window.kernel)
+           .isOk())
+    return false;
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t positions; // What automatic padding depends on.
+    if (!ref::countPositions(window, d, call.inputs[0].shape[d + 2],
+                             given.getInt("ceil_mode", 0) != 0, positions)
+             .isOk())
+      return false;
+  }
+  auto listOf = [&](const ref::Window::Extents &extents) {
+    return std::vector<int64_t>(extents.begin(), extents.begin() + rank);
+  };
+  std::vector<int64_t> pads = listOf(window.padBegin);
+  std::ranges::copy(listOf(window.padEnd), std::back_inserter(pads));
+  attributes.set("kernel_shape", listOf(window.kernel));
+  attributes.set("strides", listOf(window.strides));
+  attributes.set("dilations", listOf(window.dilations));
+  attributes.set("pads", std::move(pads));
+  attributes.set("mean", int64_t(operation == "avg_pool"));
+  attributes.set("count_include_pad",
+                 int64_t(given.getInt("count_include_pad", 0) != 0));
+  return true;
+}
+
+KernelCost cpu::poolCost(const KernelCall &call) {
+  PoolPlan plan = {};
+  if (!planPool(call, plan).isOk())
+    return {};
+  const auto results =
+      static_cast<uint64_t>(elementCount(call.outputs[0].shape).value_or(0));
+  return {results * static_cast<uint64_t>(plan.height.kernel) *
+              static_cast<uint64_t>(plan.width.kernel),
+          bytesOf(call)};
+}
+
+//===----------------------------------------------------------------------===//
+// cpu.softmax
+//===----------------------------------------------------------------------===//
+
+static Status planSoftmax(const KernelCall &call, SoftmaxPlan &plan) {
+  DLC_RETURN_IF_ERROR(
+      checkAttributes(call.attributes, {{"log", AttributeKind::Int}}));
+  DLC_RETURN_IF_ERROR(checkTensors(call, 1, DLC_MAX_RANK));
+  const std::vector<int64_t> &shape = call.inputs[0].shape;
+  if (shape != call.outputs[0].shape)
+    return makeError(
+        StatusCode::InvalidArgument, "expected one shape, got %s and %s",
+        toString(call.inputs[0]).c_str(), toString(call.outputs[0]).c_str());
+  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "log", plan.isLog));
+  plan.length = shape.back();
+  plan.rows = 1;
+  for (int64_t extent : std::span(shape).first(shape.size() - 1))
+    plan.rows *= extent;
+  plan.rowBlock =
+      std::max<int64_t>(1, wantedElements / std::max<int64_t>(plan.length, 1));
+  return Status::ok();
+}
+
+bool cpu::isSoftmaxSupported(const KernelCall &call, std::string &why) {
+  return isPlanned<SoftmaxPlan, planSoftmax>(call, why);
+}
+
+Status cpu::prepareSoftmax(const KernelCall &call, Isa isa,
+                           std::unique_ptr<PreparedKernel> &prepared) {
+  const RowKernels *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  SoftmaxPlan plan = {};
+  DLC_RETURN_IF_ERROR(planSoftmax(call, plan));
+  prepared = std::make_unique<PreparedRows<SoftmaxPlan>>(
+      plan, ceilDiv(plan.rows, plan.rowBlock), kernels->softmax);
+  return Status::ok();
+}
+
+bool cpu::softmaxFromOperation(std::string_view operation,
+                               const KernelCall &call, Attributes &attributes) {
+  const int64_t axis = call.attributes.getInt("axis", -1);
+  if (call.inputs.empty() || call.inputs[0].type != DLC_F32 ||
+      (axis != -1 && axis != call.inputs[0].rank() - 1))
+    return false;
+  attributes.set("log", int64_t(operation == "log_softmax"));
+  return true;
+}
+
+KernelCost cpu::softmaxCost(const KernelCall &call) {
+  constexpr uint64_t flopsOfPower = 20;
+  SoftmaxPlan plan = {};
+  if (!planSoftmax(call, plan).isOk())
+    return {};
+  return {flopsOfPower * static_cast<uint64_t>(plan.rows) *
+              static_cast<uint64_t>(plan.length),
+          bytesOf(call)};
+}

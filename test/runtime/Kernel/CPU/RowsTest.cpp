@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cpu.pool and cpu.softmax against the Reference kernels of the operations that
+// they compute, of which the entries make their calls.
+
+#include "KernelTesting.h"
+
+#include "dlc/runtime/Kernel/Library.h"
+#include "dlc/runtime/Kernel/Reference/Evaluate.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+using namespace dlc::rt::cpu::testing;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// An operation on one tensor, as its entry computes it.
+struct RowCall : Call {
+  RowCall(const char *operation, Shape shape, Attributes given, uint64_t seed)
+      : operation(operation), given(std::move(given)), random(seed) {
+    addInput(f32(std::move(shape)), random);
+  }
+
+  /// The Reference kernel's results, which also say the shape. Empty where the
+  /// operation refuses the attributes.
+  std::vector<double> reference() {
+    const TensorView x = {DLC_F32, inputs[0].shape, values[0].data()};
+    std::vector<ref::OwnedTensor> results;
+    if (!ref::evaluate(*ref::lookup(operation), std::span(&x, 1), given, 1,
+                       results)
+             .isOk())
+      return {};
+    output = f32(Shape(results[0].shape().begin(), results[0].shape().end()));
+    const auto *y = static_cast<const float *>(results[0].data());
+    return {y, y + *elementCount(output.shape)};
+  }
+
+  /// Every instruction set computes that, and what is not finite where it is.
+  void expectSame(PrepareFunction prepare, double bound) {
+    const std::vector<double> expected = reference();
+    if (expected.empty())
+      return;
+    const LibraryEntry *entry = lookupEntryOfOperation(operation);
+    ASSERT_NE(entry, nullptr);
+    ASSERT_TRUE(entry->fromOperation(operation, {inputs, {&output, 1}, given},
+                                     attributes));
+    std::string why;
+    EXPECT_TRUE(entry->isSupported(view(), why)) << why;
+    for (Isa isa : runnableIsas()) {
+      SCOPED_TRACE(std::string(nameOf(isa)));
+      const std::vector<float> found = runCall(*this, prepare, isa);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        const auto wanted = static_cast<float>(expected[i]);
+        if (std::isnan(wanted))
+          EXPECT_TRUE(std::isnan(found[i])) << i;
+        else if (std::isinf(wanted))
+          EXPECT_EQ(found[i], wanted) << i;
+        else
+          EXPECT_NEAR(found[i], wanted,
+                      bound * std::max(1.0, std::fabs(expected[i])))
+              << i;
+      }
+    }
+  }
+
+  const char *operation;
+  Attributes given;
+  Random random;
+};
+
+} // namespace
+
+TEST(PoolTest, RandomWindows) {
+  Random random(3);
+  int computed = 0;
+  for (uint64_t round = 0; round < 300; ++round) {
+    const int64_t rank = 1 + random.below(2);
+    Shape shape = {1 + random.below(2), 1 + random.below(3)};
+    std::vector<int64_t> kernel, strides, dilations, pads;
+    for (int64_t d = 0; d < rank; ++d) {
+      shape.push_back(1 + random.below(d + 1 == rank ? 70 : 12));
+      kernel.push_back(1 + random.below(4));
+      strides.push_back(1 + random.below(3));
+      dilations.push_back(1 + random.below(2));
+    }
+    for (int64_t d = 0; d < 2 * rank; ++d)
+      pads.push_back(random.below(3));
+    Attributes given;
+    given.set("kernel_shape", kernel);
+    given.set("strides", strides);
+    given.set("dilations", dilations);
+    given.set("ceil_mode", random.below(2));
+    constexpr const char *paddings[] = {"NOTSET", "NOTSET", "VALID",
+                                        "SAME_UPPER", "SAME_LOWER"};
+    const char *padding = paddings[random.below(5)];
+    given.set("auto_pad", std::string(padding));
+    if (padding == std::string("NOTSET"))
+      given.set("pads", pads);
+    const bool isMean = random.below(2);
+    if (isMean)
+      given.set("count_include_pad", random.below(2));
+    SCOPED_TRACE("round " + std::to_string(round));
+    RowCall call(isMean ? "avg_pool" : "max_pool", shape, given, round);
+    float *x = call.values[0].data();
+    const int64_t count = call.values[0].size();
+    if (round % 3 == 0) {
+      constexpr float odd[] = {std::numeric_limits<float>::quiet_NaN(),
+                               kInfinity, -kInfinity, -0.0f};
+      for (float value : odd)
+        x[random.below(count)] = value;
+    }
+    computed += !call.reference().empty();
+    call.expectSame(preparePool, 1e-6);
+    if (HasFatalFailure())
+      return;
+  }
+  EXPECT_GT(computed, 200);
+}
+
+TEST(PoolTest, RefusesOddCalls) {
+  Attributes given;
+  given.set("kernel_shape", std::vector<int64_t>{2, 2});
+  auto refuses = [](Shape from, Shape to, const Attributes &attributes) {
+    const TensorType x = f32(std::move(from)), y = f32(std::move(to));
+    std::unique_ptr<PreparedKernel> kernel;
+    return !preparePool({{&x, 1}, {&y, 1}, attributes}, Isa::Baseline, kernel)
+                .isOk();
+  };
+  EXPECT_FALSE(refuses({1, 2, 4, 4}, {1, 2, 3, 3}, given));
+  EXPECT_TRUE(refuses({1, 2, 4, 4}, {1, 3, 3, 3}, given));
+  EXPECT_TRUE(refuses({1, 2, 4, 4}, {2, 2, 3, 3}, given));
+  EXPECT_TRUE(refuses({1, 2, 4}, {1, 2, 3}, given));
+  EXPECT_TRUE(refuses({1, 2, 4, 4, 4}, {1, 2, 3, 3, 3}, given));
+  EXPECT_TRUE(refuses({1, 2, 4, 4}, {1, 2, 3}, given));
+  Attributes far = given;
+  far.set("strides", std::vector<int64_t>{1, (int64_t(1) << 31) - 1});
+  EXPECT_TRUE(refuses({1, 1, 4, 4}, {1, 1, 1, int64_t(1) << 40}, far));
+  Attributes unknown = given;
+  unknown.set("ceil_mode", int64_t(1));
+  EXPECT_TRUE(refuses({1, 2, 4, 4}, {1, 2, 3, 3}, unknown));
+}
+
+TEST(SoftmaxTest, Rows) {
+  for (const char *operation : {"softmax", "log_softmax"})
+    for (int64_t length :
+         {1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 1000, 5000})
+      for (int64_t rows : {1, 3, 50}) {
+        SCOPED_TRACE(std::string(operation) + " " + std::to_string(length));
+        RowCall call(operation, {rows, length}, {}, length);
+        for (int64_t i = 0; i < rows * length; ++i)
+          call.values[0].data()[i] *= 20;
+        call.expectSame(prepareSoftmax, 2e-6);
+        if (HasFatalFailure())
+          return;
+      }
+}
+
+TEST(SoftmaxTest, NumbersThatAreNotFinite) {
+  for (const char *operation : {"softmax", "log_softmax"})
+    for (float value : {kInfinity, -kInfinity,
+                        std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f})
+      for (int64_t place : {0, 5, 16, 39}) {
+        RowCall call(operation, {3, 40}, {}, 5);
+        call.values[0].data()[40 + place] = value;
+        // All of a row.
+        std::fill_n(call.values[0].data() + 80, 40, value);
+        SCOPED_TRACE(std::string(operation) + " " + std::to_string(value));
+        call.expectSame(prepareSoftmax, 2e-6);
+      }
+}
+
+TEST(SoftmaxTest, OtherDimensionsAreNotTaken) {
+  const LibraryEntry *entry = lookupEntryOfOperation("softmax");
+  const TensorType x = f32({3, 4});
+  Attributes given, attributes;
+  given.set("axis", int64_t(0));
+  EXPECT_FALSE(
+      entry->fromOperation("softmax", {{&x, 1}, {&x, 1}, given}, attributes));
+  given.set("axis", int64_t(1));
+  EXPECT_TRUE(
+      entry->fromOperation("softmax", {{&x, 1}, {&x, 1}, given}, attributes));
+}
