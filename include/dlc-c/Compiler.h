@@ -34,6 +34,13 @@ typedef struct DlcInputShape {
   int32_t rank;
 } DlcInputShape;
 
+/* An input of an ONNX model that always is this number, in all of its elements:
+ * the program has no such input. Its shape is known. Will not grow. */
+typedef struct DlcInputConstant {
+  const char *name;
+  double value;
+} DlcInputConstant;
+
 /* Sizes, from 1 up and each once, of an extent that the model leaves open: by
  * its name, or that of an input and its number in it, "x.2", where it has none.
  * Will not grow. */
@@ -116,6 +123,8 @@ typedef struct DlcCompilerOptions {
                                programs for the usual lengths up to 512, and a
                                slow one for any other; 0 with extents: it stays
                                open to slow kernels */
+  const DlcInputConstant *constants;
+  size_t constantCount;
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

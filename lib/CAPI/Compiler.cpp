@@ -179,6 +179,18 @@ static DlcStatus convert(const DlcCompilerOptions &given,
             toStatus(rt::noteShape(given.shapes[i].name, given.shapes[i].shape,
                                    given.shapes[i].rank, options.shapes)))
       return status;
+  if (given.constantCount && !given.constants)
+    return missing("constants");
+  for (size_t i = 0; i < given.constantCount; ++i) {
+    const DlcInputConstant &constant = given.constants[i];
+    if (!constant.name)
+      return missing("the name of a constant");
+    if (!options.constants.emplace(constant.name, constant.value).second)
+      return invalid(llvm::formatv("expected one constant of input '{0}', got "
+                                   "two",
+                                   constant.name)
+                         .str());
+  }
   if (given.extentCount && !given.extents)
     return missing("extents");
   options.hasUsualSizes = !given.extents || given.extentCount;

@@ -558,6 +558,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options,
   onnx::ImportOptions result;
   for (const auto &[name, shape] : options.shapes)
     result.inputShapes[name].assign(shape.begin(), shape.end());
+  result.inputConstants = options.constants;
   result.params = options.params;
   result.takesSomeParams = options.takesSomeParams;
   result.keepsParameters = options.keepsParameters || options.isTraining;
@@ -596,6 +597,12 @@ LogicalResult Compilation::import(const std::string &path) {
     state->options.onPhase(Phase::Import);
   state->modelName = llvm::sys::path::filename(path).str();
   bool isText = StringRef(path).ends_with(".mlir");
+  if (!state->options.constants.empty() &&
+      (isText || StringRef(path).ends_with(".json")))
+    return emitError(NameLoc::get(StringAttr::get(state->context.get(),
+                                                  state->modelName)),
+                     "expected an ONNX model to have constant inputs, as '")
+           << state->options.constants.begin()->first << "'";
   if (isText && !state->options.params.empty())
     return emitError(NameLoc::get(StringAttr::get(state->context.get(),
                                                   state->modelName)),

@@ -63,6 +63,7 @@ struct ModelOptions {
   std::vector<std::string> layers; ///< "body.0=net0_dense1"
   bool guessesLayers = false;
   std::vector<std::string> shapes; ///< "data=1x3x224x224"
+  std::vector<std::string> constants; ///< "sr=16000"
   std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
   std::string precision = "fp32";
@@ -87,10 +88,14 @@ struct ModelOptions {
   void add(Syntax &syntax, bool acceptsArtifact);
   /// What add() adds for parameters.
   void addParams(Syntax &syntax);
+  void addConstants(Syntax &syntax);
   void addTraining(Syntax &syntax);
   /// `layers` by path; throws a Failure (usage) on malformed ones, and for
   /// hints without `params`.
   mxnet::LayerHints layerHints() const;
+  /// `constants` by the name of the input; throws a Failure (usage) on
+  /// malformed ones.
+  std::map<std::string, double> inputConstants() const;
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::vector<int64_t>> inputShapes() const;

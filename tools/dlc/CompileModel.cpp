@@ -102,6 +102,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
       std::fprintf(stderr, "remark: %s\n", remark.c_str());
     };
   options.shapes = model.inputShapes();
+  options.constants = model.inputConstants();
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;

@@ -93,5 +93,6 @@ void dlc::tool::addImportReport(CommandLine &line) {
   syntax.option("--shape", model.shapes,
                 "Shape of an input, NAME=1x3x224x224, ? for an extent that "
                 "stays open (repeatable)");
+  model.addConstants(syntax);
   syntax.option("-o,--output", command->output, "Where to write the table");
 }

@@ -60,6 +60,12 @@ void ModelOptions::addParams(Syntax &syntax) {
               "order: in which they were made, or data flows");
 }
 
+void ModelOptions::addConstants(Syntax &syntax) {
+  syntax.option("--constant", constants,
+                "Input of an ONNX model that always is a number, NAME=16000: "
+                "the program has no such input (repeatable)");
+}
+
 void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.required("model", path,
                   acceptsArtifact
@@ -75,6 +81,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
             "values have it"
           : "Shape of an input, NAME=1x3x224x224, ? for an extent "
             "that stays open (repeatable)");
+  addConstants(syntax);
   syntax.option("--place", places,
                 "Device of a group of operations (ctx_group), GROUP=cpu:1 "
                 "(repeatable)");
@@ -133,10 +140,11 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
     return syntax.firstGiven(
-        {"--params", "--layer", "--guess-layers", "--place", "--memory-budget",
-         "--no-recompute", "--extent", "--batches", "--target", "--precision",
-         "--gpu-libraries", "--tune", "--tune-seconds", "--tuning-cache",
-         "--remarks", "--timing", "--verify-numerics", "--reproducer"});
+        {"--params", "--layer", "--guess-layers", "--constant", "--place",
+         "--memory-budget", "--no-recompute", "--extent", "--batches",
+         "--target", "--precision", "--gpu-libraries", "--tune",
+         "--tune-seconds", "--tuning-cache", "--remarks", "--timing",
+         "--verify-numerics", "--reproducer"});
   };
 }
 
@@ -306,6 +314,22 @@ std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {
   for (const auto &[name, shape] :
        readNamed(shapes, "--shape", "NAME=1x3x224x224", "input"))
     result[name] = parseShape(shape);
+  return result;
+}
+
+std::map<std::string, double> ModelOptions::inputConstants() const {
+  std::map<std::string, double> result;
+  for (const auto &[name, text] :
+       readNamed(constants, "--constant", "NAME=16000", "input")) {
+    double number = 0;
+    const char *end = text.data() + text.size();
+    auto [behind, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || behind != end)
+      throw Failure{"expected --constant NAME=16000, got '" + name + "=" +
+                        text + "'",
+                    kBadUsage};
+    result[name] = number;
+  }
   return result;
 }
 

@@ -42,6 +42,9 @@ struct CompileOptions {
   /// Shapes of inputs by name. They fill in the dimensions that the model
   /// leaves open and must agree with those that it declares; -1 says nothing.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Inputs of an ONNX model that always are this number, in all of their
+  /// elements; the program has none of them. Their shapes are known.
+  std::map<std::string, double> constants;
   /// Sizes of extents that the model leaves open, by their names, or that of an
   /// input and the number of the extent in it, "x.2": at least one of each,
   /// from 1 up and each once. There is a program for each combination, 1024 at

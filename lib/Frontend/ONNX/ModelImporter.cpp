@@ -4,11 +4,15 @@
 
 #include "ModelImporter.h"
 
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
+
+#include <cmath>
 
 using namespace dlc::onnx;
 using namespace mlir;
@@ -180,9 +184,16 @@ static std::string nameSome(ArrayRef<const ValueInfo *> inputs) {
 }
 
 bool ModelImporter::bindShapes(ArrayRef<const ValueInfo *> inputs) {
-  for (const auto &[name, shape] : options.inputShapes) {
-    auto input = llvm::find_if(
+  auto find = [&](const std::string &name) {
+    return llvm::find_if(
         inputs, [&](const ValueInfo *info) { return info->name == name; });
+  };
+  for (const auto &[name, number] : options.inputConstants)
+    if (find(name) == inputs.end())
+      return fail("expected an input of the model (" + nameSome(inputs) +
+                  ") to be constant, got '" + name + "'");
+  for (const auto &[name, shape] : options.inputShapes) {
+    auto input = find(name);
     if (input == inputs.end())
       return fail("expected an input of the model (" + nameSome(inputs) +
                   ") to give a shape to, got '" + name + "'");
@@ -190,6 +201,31 @@ bool ModelImporter::bindShapes(ArrayRef<const ValueInfo *> inputs) {
       return false;
   }
   return true;
+}
+
+/// The value of an input that always is a number; null after a failure.
+Value ModelImporter::inputConstant(const ValueInfo &input, Type type,
+                                   double number) {
+  std::string what = ("input '" + StringRef(input.name) + "'").str();
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked || !ranked.hasStaticShape()) {
+    fail("expected a known shape of " + what + ", which is to be constant");
+    return {};
+  }
+  Type element = ranked.getElementType();
+  constexpr double most = 0x1p53; // Doubles count to it.
+  const bool isWhole =
+      std::nearbyint(number) == number && number >= -most && number <= most;
+  const bool fits = element.isInteger(1)          ? number == 0 || number == 1
+                    : element.isUnsignedInteger() ? isWhole && number >= 0
+                    : isa<IntegerType>(element)   ? isWhole
+                                                  : isa<FloatType>(element);
+  if (!fits) {
+    builder.fail("expected a number of the element type of " + what);
+    return {};
+  }
+  return graph::ConstantOp::create(builder.opBuilder(), builder.location(),
+                                   graph::makeSplat(ranked, number));
 }
 
 /// The shape of an input as it is declared, with what the options give for
@@ -325,7 +361,16 @@ bool ModelImporter::importMain(ModuleOp module) {
   SmallVector<mlir::Attribute> inputAttrs, outputAttrs;
   for (const ValueInfo *input : inputs) {
     Type type = inputType(*input);
-    if (!type || !define(input->name, body->addArgument(type, loc), scope))
+    if (!type)
+      return false;
+    if (auto number = options.inputConstants.find(std::string(input->name));
+        number != options.inputConstants.end()) {
+      Value value = inputConstant(*input, type, number->second);
+      if (!value || !define(input->name, value, scope))
+        return false;
+      continue;
+    }
+    if (!define(input->name, body->addArgument(type, loc), scope))
       return false;
     inputAttrs.push_back(inputAttributes(*input, type));
   }

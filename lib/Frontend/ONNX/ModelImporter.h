@@ -62,6 +62,8 @@ private:
   bool bindShape(const ValueInfo &input, llvm::ArrayRef<int64_t> shape);
   bool bindShapes(llvm::ArrayRef<const ValueInfo *> inputs);
   std::optional<Ints> inputShape(const ValueInfo &input);
+  mlir::Value inputConstant(const ValueInfo &input, mlir::Type type,
+                            double number);
   mlir::Type inputType(const ValueInfo &input);
   mlir::DictionaryAttr inputAttributes(const ValueInfo &input, mlir::Type type);
   bool checkOutput(const ValueInfo &output, mlir::Value value);

@@ -227,44 +227,110 @@ template <int kernel, int stride> void runStrips(const DepthwisePlane &p) {
   }
 }
 
-/// Any kernel, stride and dilation.
-inline void runAnyStrips(const DepthwisePlane &p) {
+/// Every `stride`th element from `source` on, or every `anyStride`th where that
+/// is 0. Of two the element behind the last one is read, too.
+template <int stride>
+[[gnu::always_inline]] inline Vec loadEvery(const float *source,
+                                            int64_t anyStride) {
+  if constexpr (stride == 1)
+    return load(source);
+  if constexpr (stride == 2)
+    return evenOf(load(source), load(source + kLanes));
+#if DLC_VECTOR_BYTES == 64
+  const __m512i places = _mm512_mullo_epi32(
+      _mm512_set1_epi32(static_cast<int>(anyStride)),
+      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+  return _mm512_i32gather_ps(places, source, sizeof(float));
+#else
+  Vec value = {};
+  for (int lane = 0; lane < kLanes; ++lane)
+    value[lane] = source[lane * anyStride];
+  return value;
+#endif
+}
+
+/// As loadEvery(), of those that are in a row of `width` elements; zeros for
+/// others. That of lane 0 is number `left`.
+inline Vec loadInside(const float *row, int64_t left, int64_t stride,
+                      int64_t width) {
+  if (stride == 1)
+    return maskedLoad(row + left, lanes(-left, width - left));
+  Vec value = {};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const int64_t at = left + lane * stride;
+    if (at >= 0 && at < width)
+      value[lane] = row[at];
+  }
+  return value;
+}
+
+/// Adds the products of a row of results that lie next to each other, from
+/// `column` on.
+template <int vectors, typename Load>
+[[gnu::always_inline]] inline void addTaps(const DepthwisePlane &p, int64_t row,
+                                           int64_t column, Vec (&sums)[vectors],
+                                           Load load) {
   const DepthwisePlan &plan = p.plan;
-  for (int64_t row = 0; row < plan.outH; ++row) {
-    for (int64_t column = 0; column < plan.outW; column += kLanes) {
-      Vec sum = splat(p.bias);
-      for (int64_t i = 0; i < plan.kernelH; ++i) {
-        const int64_t inY =
-            row * plan.strideH - plan.padTop + i * plan.dilationH;
-        if (inY < 0 || inY >= plan.inH)
-          continue;
-        const float *inRow = p.x + inY * plan.inW;
-        for (int64_t j = 0; j < plan.kernelW; ++j) {
-          const int64_t left =
-              column * plan.strideW - plan.padLeft + j * plan.dilationW;
-          Vec taps = {};
-          if (plan.strideW == 1) {
-            taps = maskedLoad(inRow + left, lanes(-left, plan.inW - left));
-          } else {
-            for (int lane = 0; lane < kLanes; ++lane) {
-              const int64_t inX = left + lane * plan.strideW;
-              if (inX >= 0 && inX < plan.inW)
-                taps[lane] = inRow[inX];
-            }
-          }
-          sum += p.w[i * plan.kernelW + j] * taps;
-        }
-      }
-      const int64_t at = row * plan.outW + column;
-      const int64_t count = plan.outW - column;
-      if (p.residual)
-        sum += loadFirst(p.residual + at, count);
-      if (isClamp(plan.epilogue))
-        sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
-                    splat(clampHigh(plan.epilogue)));
-      storeFirst(p.y + at, sum, count);
+  for (int64_t i = 0; i < plan.kernelH; ++i) {
+    const int64_t inY = row * plan.strideH - plan.padTop + i * plan.dilationH;
+    if (inY < 0 || inY >= plan.inH)
+      continue;
+    const float *inRow = p.x + inY * plan.inW;
+    for (int64_t j = 0; j < plan.kernelW; ++j) {
+      const float weight = p.w[i * plan.kernelW + j];
+      const int64_t left =
+          column * plan.strideW - plan.padLeft + j * plan.dilationW;
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] +=
+          weight * load(inRow, left + v * kLanes * plan.strideW);
     }
   }
+}
+
+inline void finishSum(const DepthwisePlane &p, int64_t row, int64_t column,
+                      Vec sum) {
+  const int64_t at = row * p.plan.outW + column;
+  const int64_t count = p.plan.outW - column;
+  if (p.residual)
+    sum += loadFirst(p.residual + at, count);
+  if (isClamp(p.plan.epilogue))
+    sum = minOf(maxOf(sum, splat(clampLow(p.plan.epilogue))),
+                splat(clampHigh(p.plan.epilogue)));
+  storeFirst(p.y + at, sum, count);
+}
+
+/// Any kernel and dilation. Where all taps of a few vectors are in the image,
+/// they share each weight.
+template <int stride> void runAnyStrips(const DepthwisePlane &p) {
+  const DepthwisePlan &plan = p.plan;
+  constexpr int vectors = 6;
+  // Elements that such a block reads from its first one on.
+  const int64_t reach = (vectors * kLanes - 1) * plan.strideW +
+                        (plan.kernelW - 1) * plan.dilationW +
+                        (stride == 2 ? 2 : 1);
+  constexpr int64_t mostStride = 1 << 26; // Places of lanes are of 32 bits.
+  for (int64_t row = 0; row < plan.outH; ++row)
+    for (int64_t column = 0; column < plan.outW;) {
+      const int64_t left = column * plan.strideW - plan.padLeft;
+      if (left >= 0 && left + reach <= plan.inW &&
+          column + vectors * kLanes <= plan.outW &&
+          plan.strideW <= mostStride) {
+        Vec sums[vectors];
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] = splat(p.bias);
+        addTaps(p, row, column, sums, [&](const float *inRow, int64_t at) {
+          return loadEvery<stride>(inRow + at, plan.strideW);
+        });
+        for (int v = 0; v < vectors; ++v)
+          finishSum(p, row, column + v * kLanes, sums[v]);
+        column += vectors * kLanes;
+        continue;
+      }
+      Vec sums[1] = {splat(p.bias)};
+      addTaps(p, row, column, sums, [&](const float *inRow, int64_t at) {
+        return loadInside(inRow, at, plan.strideW, plan.inW);
+      });
+      finishSum(p, row, column, sums[0]);
+      column += kLanes;
+    }
 }
 
 inline void runPlane(const DepthwisePlane &p) {
@@ -283,8 +349,12 @@ inline void runPlane(const DepthwisePlane &p) {
     runStrips<5, 2>(p);
   else if (square && kernel == 7 && stride == 1)
     runStrips<7, 1>(p);
+  else if (plan.strideW == 1)
+    runAnyStrips<1>(p);
+  else if (plan.strideW == 2)
+    runAnyStrips<2>(p);
   else
-    runAnyStrips(p);
+    runAnyStrips<0>(p);
   activateRest(p.y, plan.outW, plan.outH, plan.outW, plan.epilogue);
 }
 

@@ -23,10 +23,13 @@ struct PoolPlan {
   bool countsPadding; ///< Of a mean: also the elements that are padded.
 };
 
-/// A tile is `rowBlock` rows of `length` elements, which are next to each
-/// other.
+/// Rows of `length` elements that lie `inner` apart, of as many rows beside
+/// each other. A tile is `rowBlock` rows where that is one, else `columnBlock`
+/// rows beside each other: numbered matrix, block of columns.
 struct SoftmaxPlan {
-  int64_t rows, length, rowBlock;
+  int64_t rows, length, inner;
+  int64_t rowBlock;
+  int64_t columnBlock, columnBlocks;
   bool isLog;
 };
 

@@ -178,8 +178,55 @@ inline void logSoftmaxRow(const float *x, float *y, int64_t length) {
                length - i);
 }
 
+/// The logarithm of each lane.
+inline Vec logOf(Vec value) {
+  for (int lane = 0; lane < kLanes; ++lane)
+    value[lane] = __builtin_logf(value[lane]);
+  return value;
+}
+
+/// `count` rows beside each other, of which x[0] and y[0] are the first
+/// elements.
+inline void softmaxLanes(const SoftmaxPlan &plan, const float *x, float *y,
+                         int64_t count) {
+  Vec greatest = splat(-__builtin_inff()), sum = {};
+  for (int64_t i = 0; i < plan.length; ++i) {
+    const Vec value = loadFirst(x + i * plan.inner, count);
+    greatest = value > greatest ? value : greatest;
+  }
+  for (int64_t i = 0; i < plan.length; ++i) {
+    const Vec power = expOf(loadFirst(x + i * plan.inner, count) - greatest);
+    if (!plan.isLog)
+      storeFirst(y + i * plan.inner, power, count);
+    sum += power;
+  }
+  const Vec log = plan.isLog ? logOf(sum) : Vec{};
+  for (int64_t i = 0; i < plan.length; ++i) {
+    const int64_t at = i * plan.inner;
+    const Vec value = plan.isLog ? (loadFirst(x + at, count) - greatest) - log
+                                 : loadFirst(y + at, count) / sum;
+    storeFirst(y + at, value, count);
+  }
+}
+
+inline void softmaxColumns(const SoftmaxPlan &plan, void *const *arguments,
+                           int64_t tile) {
+  const int64_t first = tile % plan.columnBlocks * plan.columnBlock;
+  const int64_t last = least(first + plan.columnBlock, plan.inner);
+  const int64_t matrix = tile / plan.columnBlocks * plan.length * plan.inner;
+  for (int64_t column = first; column < last; column += kLanes)
+    softmaxLanes(
+        plan, static_cast<const float *>(arguments[0]) + matrix + column,
+        static_cast<float *>(arguments[1]) + matrix + column, last - column);
+}
+
 void runSoftmax(const SoftmaxPlan &plan, void *const *arguments, int64_t begin,
                 int64_t end) {
+  if (plan.inner > 1) {
+    for (int64_t tile = begin; tile < end; ++tile)
+      softmaxColumns(plan, arguments, tile);
+    return;
+  }
   const int64_t last = least(end * plan.rowBlock, plan.rows);
   for (int64_t row = begin * plan.rowBlock; row < last; ++row) {
     const float *x =

@@ -7,6 +7,7 @@
 #include "Isa.h"
 
 #include <algorithm>
+#include <cinttypes>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -188,7 +189,8 @@ KernelCost cpu::poolCost(const KernelCall &call) {
 
 static Status planSoftmax(const KernelCall &call, SoftmaxPlan &plan) {
   DLC_RETURN_IF_ERROR(
-      checkAttributes(call.attributes, {{"log", AttributeKind::Int}}));
+      checkAttributes(call.attributes, {{"axis", AttributeKind::Int},
+                                        {"log", AttributeKind::Int}}));
   DLC_RETURN_IF_ERROR(checkTensors(call, 1, DLC_MAX_RANK));
   const std::vector<int64_t> &shape = call.inputs[0].shape;
   if (shape != call.outputs[0].shape)
@@ -196,12 +198,24 @@ static Status planSoftmax(const KernelCall &call, SoftmaxPlan &plan) {
         StatusCode::InvalidArgument, "expected one shape, got %s and %s",
         toString(call.inputs[0]).c_str(), toString(call.outputs[0]).c_str());
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "log", plan.isLog));
-  plan.length = shape.back();
-  plan.rows = 1;
-  for (int64_t extent : std::span(shape).first(shape.size() - 1))
-    plan.rows *= extent;
-  plan.rowBlock =
-      std::max<int64_t>(1, wantedElements / std::max<int64_t>(plan.length, 1));
+  const int64_t axis = call.attributes.getInt("axis", -1);
+  const int64_t rank = call.inputs[0].rank();
+  if (axis < -1 || axis >= rank)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an axis of %s, got %" PRId64,
+                     toString(call.inputs[0]).c_str(), axis);
+  const int64_t along = axis < 0 ? rank - 1 : axis;
+  plan.length = shape[along];
+  plan.rows = plan.inner = 1;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != along)
+      (d < along ? plan.rows : plan.inner) *= shape[d];
+  const int64_t length = std::max<int64_t>(plan.length, 1);
+  plan.rowBlock = std::max<int64_t>(1, wantedElements / length);
+  // Whole lines, whatever vectors are.
+  constexpr int64_t line = 16;
+  plan.columnBlock = std::max(line, wantedElements / length / line * line);
+  plan.columnBlocks = ceilDiv(plan.inner, plan.columnBlock);
   return Status::ok();
 }
 
@@ -215,17 +229,19 @@ Status cpu::prepareSoftmax(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   SoftmaxPlan plan = {};
   DLC_RETURN_IF_ERROR(planSoftmax(call, plan));
-  prepared = std::make_unique<PreparedRows<SoftmaxPlan>>(
-      plan, ceilDiv(plan.rows, plan.rowBlock), kernels->softmax);
+  const int64_t tiles = plan.inner > 1 ? plan.rows * plan.columnBlocks
+                                       : ceilDiv(plan.rows, plan.rowBlock);
+  prepared = std::make_unique<PreparedRows<SoftmaxPlan>>(plan, tiles,
+                                                         kernels->softmax);
   return Status::ok();
 }
 
 bool cpu::softmaxFromOperation(std::string_view operation,
                                const KernelCall &call, Attributes &attributes) {
-  const int64_t axis = call.attributes.getInt("axis", -1);
-  if (call.inputs.empty() || call.inputs[0].type != DLC_F32 ||
-      (axis != -1 && axis != call.inputs[0].rank() - 1))
+  if (call.inputs.empty() || call.inputs[0].type != DLC_F32)
     return false;
+  const int64_t axis = call.attributes.getInt("axis", -1);
+  attributes.set("axis", axis < 0 ? axis + call.inputs[0].rank() : axis);
   attributes.set("log", int64_t(operation == "log_softmax"));
   return true;
 }
@@ -236,6 +252,7 @@ KernelCost cpu::softmaxCost(const KernelCall &call) {
   if (!planSoftmax(call, plan).isOk())
     return {};
   return {flopsOfPower * static_cast<uint64_t>(plan.rows) *
-              static_cast<uint64_t>(plan.length),
+              static_cast<uint64_t>(plan.length) *
+              static_cast<uint64_t>(plan.inner),
           bytesOf(call)};
 }

@@ -159,6 +159,39 @@ static std::vector<int64_t> padSources(int64_t dim, Margin margin,
   return sources;
 }
 
+/// Row by row: what is left of the operand's lies behind each other.
+static void copyPadded(const TensorView &x, TensorView &y,
+                       std::span<const std::vector<int64_t>> sources,
+                       std::span<const Margin> margins) {
+  const size_t size = sizeOf(x.type), rank = sources.size();
+  if (rank == 0) {
+    std::memcpy(y.data, x.data, size);
+    return;
+  }
+  const Walk from = rowMajorWalk(x.shape);
+  const std::vector<int64_t> &row = sources.back();
+  const int64_t width = y.shape.back();
+  const int64_t first = std::max<int64_t>(margins.back().before, 0);
+  const int64_t kept = croppedExtent(x.shape.back(), margins.back());
+  char *target = y.as<char>();
+  for (IndexCounter at(y.shape.first(rank - 1)); !at.isDone();
+       at.next(), target += width * size) {
+    uint64_t offset = 0;
+    for (size_t i = 0; i + 1 < rank; ++i)
+      offset += from.strides[i] * sources[i][at[i]];
+    const char *source = x.as<char>() + offset * size;
+    auto copy = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        std::memcpy(target + i * size, source + row[i] * size, size);
+    };
+    copy(0, first);
+    if (kept > 0)
+      std::memcpy(target + first * size, source + row[first] * size,
+                  kept * size);
+    copy(first + std::max<int64_t>(kept, 0), width);
+  }
+}
+
 static Status computePad(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(checkOutputs(context, inferPad));
   const TensorView &x = context.input(0);
@@ -179,15 +212,7 @@ static Status computePad(ComputeContext &context) {
   for (size_t i = 0; i < margins.size(); ++i)
     sources.push_back(padSources(x.shape[i], margins[i], y.shape[i], mode));
 
-  size_t size = sizeOf(x.type);
-  Walk from = rowMajorWalk(x.shape);
-  char *target = y.as<char>();
-  for (IndexCounter at(y.shape); !at.isDone(); at.next(), target += size) {
-    uint64_t offset = 0;
-    for (size_t i = 0; i < sources.size(); ++i)
-      offset += from.strides[i] * sources[i][at[i]];
-    std::memcpy(target, x.as<char>() + offset * size, size);
-  }
+  copyPadded(x, y, sources, margins);
   return Status::ok();
 }
 

@@ -28,6 +28,9 @@ struct ImportOptions {
   /// dimensions must be the declared ones. A value for a symbolic dimension
   /// holds for every input that names the same symbol.
   std::map<std::string, llvm::SmallVector<int64_t>> inputShapes;
+  /// Inputs that always are this number, in all of their elements; the function
+  /// has no arguments for them. Their shapes are known.
+  std::map<std::string, double> inputConstants;
   /// The folder of external data. For a file: empty means the file's own.
   /// For a buffer: empty means that external data is refused.
   std::string externalDataFolder;

@@ -136,6 +136,25 @@ TEST(ConvTest, DepthwiseOddities) {
   check({1, 200, {5, 40}, 200, {5, 5}, {2, 2}, {2, 2, 2, 2}, {}, 200});
 }
 
+// Rows long enough for some vectors at once, beside which there are borders.
+TEST(ConvTest, LongDepthwiseRows) {
+  for (int64_t stride : {1, 2, 3, 5})
+    for (int64_t kernel : {1, 4, 28})
+      for (int64_t dilation : {1, 3})
+        for (int64_t width : {300, 301, 1000})
+          check({2,
+                 2,
+                 {2, width},
+                 2,
+                 {1, kernel},
+                 {1, stride},
+                 {0, kernel / 2, 0, 1},
+                 {1, dilation},
+                 2,
+                 true,
+                 stride == 3});
+}
+
 TEST(ConvTest, ManyResultsOfOneChannel) {
   for (int64_t results : {15, 16, 17, 40})
     for (int64_t stride : {1, 2, 5}) {

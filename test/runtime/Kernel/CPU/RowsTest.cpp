@@ -172,14 +172,31 @@ TEST(SoftmaxTest, NumbersThatAreNotFinite) {
       }
 }
 
-TEST(SoftmaxTest, OtherDimensionsAreNotTaken) {
-  const LibraryEntry *entry = lookupEntryOfOperation("softmax");
+TEST(SoftmaxTest, EachDimension) {
+  const Shape shapes[] = {
+      {3, 4}, {2, 5, 17}, {2, 16, 3, 50}, {1, 9, 700}, {70}};
+  for (const char *operation : {"softmax", "log_softmax"})
+    for (const Shape &shape : shapes)
+      for (int64_t axis = -int64_t(shape.size()); axis < int64_t(shape.size());
+           ++axis) {
+        SCOPED_TRACE(std::string(operation) + " " + std::to_string(axis));
+        Attributes given;
+        given.set("axis", axis);
+        RowCall call(operation, shape, given, shape.back());
+        float *x = call.values[0].data();
+        x[3] = std::numeric_limits<float>::quiet_NaN();
+        x[call.values[0].size() - 1] = -kInfinity;
+        call.expectSame(prepareSoftmax, 2e-6);
+        if (HasFatalFailure())
+          return;
+      }
   const TensorType x = f32({3, 4});
-  Attributes given, attributes;
-  given.set("axis", int64_t(0));
-  EXPECT_FALSE(
-      entry->fromOperation("softmax", {{&x, 1}, {&x, 1}, given}, attributes));
-  given.set("axis", int64_t(1));
-  EXPECT_TRUE(
-      entry->fromOperation("softmax", {{&x, 1}, {&x, 1}, given}, attributes));
+  for (int64_t axis : {-2, 2}) {
+    Attributes attributes;
+    attributes.set("axis", axis);
+    std::unique_ptr<PreparedKernel> kernel;
+    EXPECT_FALSE(
+        prepareSoftmax({{&x, 1}, {&x, 1}, attributes}, Isa::Baseline, kernel)
+            .isOk());
+  }
 }

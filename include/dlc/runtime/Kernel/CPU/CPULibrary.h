@@ -190,7 +190,8 @@
 //   mean, of nothing 0 count_include_pad   1: elements that are padded count as
 //   zeros of a mean
 // cpu.softmax    input x, output y
-//   e^x along the last dimension, over their sum.
+//   e^x along a dimension, over their sum.
+//   axis                which one, default the last
 //   log                 1: the logarithm of that
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
