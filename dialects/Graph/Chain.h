@@ -5,6 +5,7 @@
 #ifndef DLC_DIALECTS_GRAPH_CHAIN_H
 #define DLC_DIALECTS_GRAPH_CHAIN_H
 
+#include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 
@@ -59,6 +60,12 @@ struct Chain {
                        scalar(element, 1.0 / static_cast<double>(count)));
   }
 };
+
+/// Whether `op` is in the body of a kernel. Analyses have copies of operations
+/// that are in nothing.
+inline bool isInKernel(mlir::Operation *op) {
+  return llvm::isa_and_nonnull<LaunchableOpInterface>(op->getParentOp());
+}
 
 /// The type to compute in: f32 for narrower floats.
 inline mlir::Type computeType(mlir::Type elementType) {

@@ -109,7 +109,7 @@ bool dlc::graph::areWithin(Value indices, ArrayRef<int64_t> extents,
 /// What is read without a check was checked before, or cannot be elsewhere.
 /// Kernels trust it: that was seen where they were made.
 static LogicalResult verifyInBounds(IndexedOpInterface op) {
-  if (!op.isInBounds() || isa<dlc::LaunchableOpInterface>(op->getParentOp()))
+  if (!op.isInBounds() || isInKernel(op))
     return success();
   Value indices = op.getIndicesOperand().get();
   while (auto copy = indices.getDefiningOp<CopyOp>()) // From another device.

@@ -200,7 +200,7 @@ FailureOr<SmallVector<Value>> GridSampleOp::decompose(OpBuilder &builder) {
   constexpr int64_t mostDims = 4;
   if (!hasStaticTypes(*this) ||
       Formula::typeOf(getX()).getRank() - 2 > mostDims ||
-      isa<dlc::LaunchableOpInterface>((*this)->getParentOp()) ||
+      isInKernel(*this) ||
       Formula::typeOf(getY()).getNumElements() == 0)
     return failure();
   Formula f(builder, getLoc());

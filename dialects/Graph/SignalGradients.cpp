@@ -7,6 +7,9 @@
 
 #include "dlc/dialects/Base/BaseDialect.h"
 
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -77,25 +80,89 @@ LogicalResult DftOp::buildGradients(Gradients &gradients) {
 
 bool StftOp::hasFasterParts() { return true; }
 
+/// The number of elements of a frame, where it is known.
+static std::optional<int64_t> frameLengthOf(StftOp op) {
+  if (!isa<NoneType>(op.getFrameLength().getType())) {
+    auto lengths = getConstantInts(op.getFrameLength());
+    return lengths ? std::optional(lengths->front()) : std::nullopt;
+  }
+  const bool hasWindow = !isa<NoneType>(op.getWindow().getType());
+  auto type = dyn_cast<RankedTensorType>(
+      hasWindow ? op.getWindow().getType() : op.getSignal().getType());
+  const int64_t dim = hasWindow ? 0 : 1;
+  if (!type || type.isDynamicDim(dim))
+    return std::nullopt;
+  return type.getDimSize(dim);
+}
+
+/// Cosines and negative sines of `bins` frequencies, 2 * bins x 1 x length.
+static Value makeWaves(Formula &f, int64_t bins, int64_t length) {
+  SmallVector<float> waves;
+  for (int64_t k = 0; k < bins; ++k)
+    for (bool isSine : {false, true})
+      for (int64_t t = 0; t < length; ++t) {
+        // Whole turns are left out before they are rounded.
+        const double angle = 2 * std::numbers::pi *
+                             static_cast<double>(k * t % length) /
+                             static_cast<double>(length);
+        waves.push_back(
+            static_cast<float>(isSine ? -std::sin(angle) : std::cos(angle)));
+      }
+  auto type = RankedTensorType::get({2 * bins, 1, length},
+                                    f.builder.getF32Type());
+  return f.constant(DenseElementsAttr::get(type, ArrayRef(waves)));
+}
+
+/// Of a real signal of any length a convolution with waves, each of which is
+/// weighted as frames are. A fast transform has fewer terms, but is made for
+/// shapes that are known.
+static FailureOr<Value> convolveWaves(StftOp op, Formula &f) {
+  constexpr int64_t longest = 1024;
+  auto signal = dyn_cast<RankedTensorType>(op.getSignal().getType());
+  auto steps = getConstantInts(op.getFrameStep());
+  std::optional<int64_t> length = frameLengthOf(op);
+  if (!signal || signal.getRank() != 3 || signal.getDimSize(2) != 1 ||
+      !signal.getElementType().isF32() || !steps || !length || *length < 1 ||
+      *length > longest || steps->front() < 1)
+    return failure();
+  const int64_t bins = op.getOnesided() ? *length / 2 + 1 : *length;
+  Value waves = makeWaves(f, bins, *length);
+  if (!isa<NoneType>(op.getWindow().getType())) {
+    auto window = dyn_cast<RankedTensorType>(op.getWindow().getType());
+    if (!window || window.getShape() != ArrayRef(*length))
+      return failure();
+    waves = f.mul(waves, f.reshape(op.getWindow(), {1, 1, *length}));
+  }
+  Value x = f.transpose(op.getSignal(), {0, 2, 1});
+  Value y = ConvOp::create(f.builder, f.loc, x, waves, /*bias=*/Value(),
+                           ArrayRef<int64_t>{steps->front()},
+                           ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1}, 1,
+                           "NOTSET");
+  // N x frames x 2 * bins, of which the last are frequencies and components.
+  return ReshapeOp::create(f.builder, f.loc, f.transpose(y, {0, 2, 1}),
+                           f.ints({0, 0, bins, 2}), /*allowzero=*/false)
+      .getResult();
+}
+
 /// Frames are gathered, weighted and transformed. Within a kernel it stays one
 /// operation.
 FailureOr<SmallVector<Value>> StftOp::decompose(OpBuilder &builder) {
+  Formula f(builder, getLoc());
+  if (isInKernel(*this))
+    return failure();
+  if (!hasStaticTypes(*this)) {
+    FailureOr<Value> y = convolveWaves(*this, f);
+    if (failed(y))
+      return failure();
+    return SmallVector<Value>{*y};
+  }
   auto steps = getConstantInts(getFrameStep());
-  if (!hasStaticTypes(*this) || !steps ||
-      isa<dlc::LaunchableOpInterface>((*this)->getParentOp()) ||
-      Formula::typeOf(getY()).getNumElements() == 0)
+  std::optional<int64_t> frame = frameLengthOf(*this);
+  if (!steps || !frame || Formula::typeOf(getY()).getNumElements() == 0)
     return failure();
   auto type = Formula::typeOf(getSignal());
   bool hasWindow = !isa<NoneType>(getWindow().getType());
-  int64_t length = hasWindow ? Formula::typeOf(getWindow()).getDimSize(0)
-                             : type.getDimSize(1);
-  if (!isa<NoneType>(getFrameLength().getType())) {
-    auto lengths = getConstantInts(getFrameLength());
-    if (!lengths)
-      return failure();
-    length = lengths->front();
-  }
-  Formula f(builder, getLoc());
+  const int64_t length = *frame;
   Type compute = computeType(type.getElementType());
   int64_t count = Formula::typeOf(getY()).getDimSize(1);
   Value first =

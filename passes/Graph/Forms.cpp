@@ -87,15 +87,22 @@ bool dlc::graph::visitParts(Operation *op,
   FailureOr<SmallVector<Value>> values = composite.decompose(builder);
   if (failed(values))
     return false;
+  // A part that is a result may be decomposed itself, and be gone: what stands
+  // for it then is what this reads.
+  builder.setInsertionPointAfter(op);
+  auto results = UnrealizedConversionCastOp::create(
+      builder, op->getLoc(), op->getResultTypes(), *values);
+  bool isDone = true;
   for (Operation *part = before ? before->getNextNode() : &block->front();
-       part != op;) {
-    Operation *next = part->getNextNode(); // It may be decomposed itself.
-    if (!visit(part))
-      return false;
+       isDone && part != op;) {
+    Operation *next = part->getNextNode();
+    isDone = visit(part);
     part = next;
   }
-  op->replaceAllUsesWith(*values);
-  return true;
+  if (isDone)
+    op->replaceAllUsesWith(results.getOperands());
+  results.erase();
+  return isDone;
 }
 
 void dlc::graph::prepareForm(Operation *op, const Knowledge &knowledge,

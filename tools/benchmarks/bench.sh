@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # DLC beside its peers: bench.sh DLC [compare.py options] compares networks,
 # bench.sh DLC --engine [dlc-engine-bench options] the dependency engine,
-# bench.sh DLC --steady [steady.py options] programs with themselves. The
+# bench.sh DLC --steady [steady.py options] programs with themselves,
+# bench.sh DLC --shipped [shipped.py options] models that packages ship. The
 # peers go into a virtual environment of their own, the networks into the build
 # folder. bench.sh DLC --cpu LEVEL ... hides what a processor has beyond
 # x86-64-v2, x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
 [ $# -ge 1 ] || {
-  echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL] [--engine | --steady]" \
+  echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL] [--engine | --steady | --shipped]" \
     "[options]" >&2
   exit 2
 }
@@ -61,6 +62,12 @@ if [ "${1:-}" = --engine ]; then
     trap - EXIT
   fi
   exec "$build/bin/dlc-engine-bench" --mxnet "$venv/mxnet/libmxnet.so" "$@"
+fi
+
+if [ "${1:-}" = --shipped ]; then
+  shift
+  exec "$venv/bin/python" "$here/shipped.py" --dlc "$dlc" \
+    --runtime "$build/lib/libdlc_rt.so" --models "$build/models" "$@"
 fi
 
 # Seeded, so they are made once for each version of the script.

@@ -28,7 +28,7 @@ BARS = {"resnet50": 1.5, "mobilenetv2": 1.5, "bert_base": 1.5,
 PRECISIONS = {"fp32": ("f32", 1e-4), "bf16": ("bf16", 5e-2)}
 
 # DlcDataType of include/dlc/abi/Tensor.h.
-TYPES = {5: np.int64, 12: np.float32}
+TYPES = {4: np.int32, 5: np.int64, 12: np.float32}
 CODES = {np.dtype(v): k for k, v in TYPES.items()}
 
 
@@ -63,6 +63,7 @@ class Runtime:
         self.lib = ctypes.CDLL(str(path))
         self.lib.dlcStatusMessage.restype = ctypes.c_char_p
         self.lib.dlcProgramInputCount.restype = ctypes.c_size_t
+        self.lib.dlcProgramOutputCount.restype = ctypes.c_size_t
         self.pool = ctypes.c_void_p()
         options = PoolOptions(ctypes.sizeof(PoolOptions), threads, 50)
         self.call("dlcPoolCreate", ctypes.byref(options),
@@ -110,10 +111,14 @@ class Execution:
     def run(self):
         self.runtime.call("dlcExecutionRun", self.execution)
 
-    def output(self):
+    def outputs(self):
+        count = self.runtime.lib.dlcProgramOutputCount(self.program)
+        return [self.output(index) for index in range(count)]
+
+    def output(self, index=0):
         tensor = Tensor()
         self.runtime.call("dlcExecutionOutput", self.execution,
-                          ctypes.c_size_t(0), ctypes.byref(tensor))
+                          ctypes.c_size_t(index), ctypes.byref(tensor))
         shape = tensor.shape[:tensor.rank]
         bytes_ = ctypes.string_at(
             tensor.data, int(np.prod(shape)) *

@@ -387,3 +387,17 @@ func.func @fold_short(%x: tensor<128x512xf16>) -> (tensor<f16>, tensor<f16>) {
   %product = graph.reduce_prod %x {keepdims = false} : (tensor<128x512xf16>) -> tensor<f16>
   return %sum, %product : tensor<f16>, tensor<f16>
 }
+
+// -----
+
+// A short-time Fourier transform of signals of any length is a convolution.
+// CHECK-LABEL: func @open_signal
+// CHECK: %[[W:.*]] = graph.mul {{.*}} : (tensor<18x1x16xf32>, tensor<1x1x16xf32>) -> tensor<18x1x16xf32>
+// CHECK: graph.conv %{{.*}}, %[[W]] {{.*}}strides = array<i64: 4>{{.*}} : (tensor<?x1x?xf32>, tensor<18x1x16xf32>) -> tensor<?x18x?xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<?x?x9x2xf32>
+func.func @open_signal(%x: tensor<?x?x1xf32>, %w: tensor<16xf32>) -> tensor<?x?x9x2xf32> {
+  %none = graph.none : none
+  %step = graph.constant dense<4> : tensor<i64>
+  %y = graph.stft %x, %step, %w, %none : (tensor<?x?x1xf32>, tensor<i64>, tensor<16xf32>, none) -> tensor<?x?x9x2xf32>
+  return %y : tensor<?x?x9x2xf32>
+}
