@@ -75,6 +75,8 @@ inline void combineRow(const PoolExtent &width, float *y, const float *row) {
       combineTap<isMax, 1>(y, first, begin, end, 1);
     else if (width.stride == 2)
       combineTap<isMax, 2>(y, first, begin, end, 2);
+    else if (width.stride == 4)
+      combineTap<isMax, 4>(y, first, begin, end, 4);
     else
       combineTap<isMax, 0>(y, first, begin, end, width.stride);
   }

@@ -110,10 +110,11 @@ static Status makeLoops(ComputeContext &context, ReductionLoops &loops) {
   return Status::ok();
 }
 
-/// Calls function(value) for each element that the result at `base` reduces.
+/// Calls function(values, count) for all elements that the result at `base`
+/// reduces, some at once.
 template <typename T, typename F>
-static void forEachReduced(const TensorView &x, const StridedLoop<1> &loop,
-                           int64_t base, F &&function) {
+static void forEachBlock(const TensorView &x, const StridedLoop<1> &loop,
+                         int64_t base, F &&function) {
   constexpr int64_t blockSize = 128;
   T block[blockSize];
   loop.forEachRun(
@@ -122,8 +123,7 @@ static void forEachReduced(const TensorView &x, const StridedLoop<1> &loop,
           int64_t count = std::min(blockSize, length - begin);
           loadRun(x, base + offsets[0] + begin * strides[0], strides[0], count,
                   block);
-          for (int64_t i = 0; i < count; ++i)
-            function(block[i]);
+          function(block, count);
         }
       });
 }
@@ -204,14 +204,27 @@ static void reduceTogether(const TensorView &x, const ReductionLoops &loops,
   });
 }
 
+/// Results one after the other, each of some parts that wait for none of each
+/// other: every eighth element.
 template <typename Reducer, typename T>
 static void reduceEach(const TensorView &x, const ReductionLoops &loops,
                        TensorView &y) {
+  constexpr int64_t partCount = 8;
   loops.kept.forEach([&](int64_t at, const auto &offsets) {
-    T state = Reducer::template start<T>();
-    forEachReduced<T>(x, loops.reduced, offsets[0],
-                      [&](T value) { state = Reducer::step(state, value); });
-    T result = Reducer::finish(state, loops.reducedCount, x.type);
+    T parts[partCount];
+    std::fill_n(parts, partCount, Reducer::template start<T>());
+    forEachBlock<T>(x, loops.reduced, offsets[0],
+                    [&](const T *values, int64_t count) {
+                      int64_t i = 0;
+                      for (; i + partCount <= count; i += partCount)
+                        for (int64_t k = 0; k < partCount; ++k)
+                          parts[k] = Reducer::step(parts[k], values[i + k]);
+                      for (; i < count; ++i)
+                        parts[0] = Reducer::step(parts[0], values[i]);
+                    });
+    for (int64_t k = 1; k < partCount; ++k)
+      parts[0] = Reducer::step(parts[0], parts[k]);
+    T result = Reducer::finish(parts[0], loops.reducedCount, x.type);
     storeRun(y, at, 1, &result);
   });
 }

@@ -347,6 +347,8 @@ namespace {
 struct ResizedDim {
   int64_t input, output;
   std::vector<Taps> table; ///< By position of the result.
+  /// Of nearest elements: which one, any where none is.
+  std::vector<int64_t> nearest;
 };
 } // namespace
 
@@ -359,38 +361,48 @@ static void storeRounded(TensorView &y, int64_t at, double value) {
 }
 
 /// Resizes the middle dimension of [outer, dim.input, inner]. What is outside
-/// of the operand is 0 here. Of doubles, or of elements of one tap each.
-template <typename T>
+/// of the operand is 0 here.
 static void resizeDim(const ResizedDim &dim, int64_t outer, int64_t inner,
-                      const T *from, T *to) {
+                      const double *from, double *to) {
   for (int64_t o = 0; o < outer; ++o, from += dim.input * inner)
     for (const Taps &taps : dim.table) {
-      std::fill(to, to + inner, T());
+      std::fill(to, to + inner, 0.0);
       for (const Tap &tap : taps.taps) {
-        const T *line = from + tap.index * inner;
-        for (int64_t i = 0; i < inner; ++i) {
-          if constexpr (std::is_same_v<T, double>)
-            to[i] += tap.weight * line[i];
-          else
-            to[i] = line[i];
-        }
+        const double *line = from + tap.index * inner;
+        for (int64_t i = 0; i < inner; ++i)
+          to[i] += tap.weight * line[i];
       }
+      to += inner;
+    }
+}
+
+/// The same with nearest elements, which are any where the result is outside of
+/// the operand.
+template <typename T>
+static void takeNearest(const ResizedDim &dim, int64_t outer, int64_t inner,
+                        const T *from, T *to) {
+  for (int64_t o = 0; o < outer; ++o, from += dim.input * inner)
+    for (int64_t index : dim.nearest) {
+      if (inner == 1)
+        *to = from[index];
+      else
+        std::copy_n(from + index * inner, inner, to);
       to += inner;
     }
 }
 
 /// Resizes all dimensions of one plane, the last one first; `plane` holds the
 /// operand and then the result, `other` is for what is between them.
-template <typename T>
+template <typename T, typename Resize>
 static void resizePlane(std::span<const ResizedDim> dims, std::vector<T> &plane,
-                        std::vector<T> &other) {
+                        std::vector<T> &other, Resize resize) {
   int64_t inner = 1, outer = 1;
   for (const ResizedDim &dim : dims)
     outer *= dim.input;
   for (size_t d = dims.size(); d-- > 0;) {
     outer /= dims[d].input;
     other.resize(outer * dims[d].output * inner);
-    resizeDim(dims[d], outer, inner, plane.data(), other.data());
+    resize(dims[d], outer, inner, plane.data(), other.data());
     plane.swap(other);
     inner *= dims[d].output;
   }
@@ -440,14 +452,14 @@ static void resizePlanes(std::span<const ResizedDim> dims, bool isNearest,
     const Storage *source = x.as<Storage>() + plane * from;
     if (isNearest) {
       elements.assign(source, source + from);
-      resizePlane(rest, elements, moreElements);
+      resizePlane(rest, elements, moreElements, takeNearest<Storage>);
       std::copy_n(elements.data(), to, y.as<Storage>() + plane * to);
       continue;
     }
     values.resize(from);
     for (int64_t i = 0; i < from; ++i)
       values[i] = static_cast<double>(loadElement<E>(x.data, plane * from + i));
-    resizePlane(rest, values, moreValues);
+    resizePlane(rest, values, moreValues, resizeDim);
     for (int64_t i = 0; i < to; ++i)
       storeRounded<E>(y, plane * to + i, values[i]);
   }
@@ -474,9 +486,11 @@ static Status computeResize(ComputeContext &context) {
     ResizedDim &added = dims.emplace_back();
     added.input = dim.input;
     added.output = dim.output;
-    for (int64_t i = 0; i < dim.output; ++i)
-      isOutside |=
-          added.table.emplace_back(tapsOf(attributes, dim, i)).isOutside;
+    for (int64_t i = 0; i < dim.output; ++i) {
+      const Taps &taps = added.table.emplace_back(tapsOf(attributes, dim, i));
+      isOutside |= taps.isOutside;
+      added.nearest.push_back(taps.taps.empty() ? 0 : taps.taps[0].index);
+    }
   }
   const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
   return dispatch(x.type, [&]<typename E>(E) {

@@ -129,11 +129,21 @@ void ref::copyTransposed(void *target, const void *source,
                elementSize);
 }
 
+/// Twice as many at a time as there are already.
 void ref::fillElements(void *target, int64_t count, const void *element,
                        size_t elementSize) {
+  if (count <= 0)
+    return;
   char *bytes = static_cast<char *>(target);
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(bytes + i * elementSize, element, elementSize);
+  const size_t all = count * elementSize;
+  std::memcpy(bytes, element, elementSize);
+  constexpr size_t most = 1 << 14; // What is copied again stays in the cache.
+  for (size_t done = elementSize; done < all;) {
+    const size_t more =
+        std::min({done, all - done, most / elementSize * elementSize});
+    std::memcpy(bytes + done, bytes, more);
+    done += more;
+  }
 }
 
 int64_t ref::extentOf(std::span<const int64_t> shape, size_t begin,
