@@ -52,13 +52,9 @@ class Network:
             pair = [y, other]
             self.random.shuffle(pair)
             y = self.op(self.random.choice(BINARY), pair, y[1])
-        if self.random.random() < 0.3:
-            above = self.op("greater", [y, self.constant("0.25", "tensor<f32>")], y[1].replace("f32", "i1"))
-            y = self.op("select", [above, y, x], y[1])
-        if self.random.random() < 0.2:
-            narrow = y[1].replace("f32", "f16")
-            half = self.op("cast {saturate = true, to = f16}", [y], narrow)
-            y = self.op("cast {saturate = true, to = f32}", [half], y[1])
+        if self.random.random() < 0.3:  # Not on what rounding decides.
+            bits = "[" + ", ".join(self.random.choice(("[[true]]", "[[false]]")) for _ in range(channels)) + "]"
+            y = self.op("select", [self.constant(bits, f"tensor<{channels}x1x1xi1>"), y, x], y[1])
         return y
 
     def block(self, x, channels):
@@ -104,6 +100,8 @@ def main():
         x = network.elementwise(x)
         x, channels = network.block(x, channels)
     y = network.elementwise(x)
+    if network.random.random() < 0.3:
+        y = network.op("cast {saturate = true, to = f16}", [y], y[1].replace("f32", "f16"))
     with open(sys.argv[2], "w", encoding="ascii") as out:
         out.write(f'func.func @main(%x: {kind} {{graph.name = "x", '
                   f'graph.dims = ["batch", "", "height", "width"]}}) -> ({y[1]} {{graph.name = "y"}}) {{\n')
