@@ -35,11 +35,11 @@ int64_t phasesOf(ResizeOp op, const ResizedAxis &along);
 /// elements have centres: scale, then offset.
 struct Coordinates {
   bool hasCentres = false;
-  double divisor = 1; ///< Of the place in the result.
+  double factor = 1, divisor = 1; ///< Of the place in the result.
   double offset = 0;
 
   double at(double place) const {
-    return (place + (hasCentres ? 0.5 : 0)) / divisor + offset;
+    return (place + (hasCentres ? 0.5 : 0)) * factor / divisor + offset;
   }
 };
 

@@ -154,7 +154,7 @@ std::optional<Coordinates> dlc::graph::coordinatesOf(ResizeOp op,
   if (mode == "align_corners") {
     if (output == 1 || input == 1)
       return Coordinates{.divisor = HUGE_VAL};
-    return Coordinates{.divisor = (output - 1) / (input - 1)};
+    return Coordinates{.factor = input - 1, .divisor = output - 1};
   }
   if (mode == "pytorch_half_pixel" && output == 1)
     return Coordinates{.divisor = HUGE_VAL};
@@ -238,10 +238,14 @@ static SmallVector<MovingTap> movingTaps(ElementReader &reader, ResizeOp op,
   };
   Value whole = arith::IndexCastOp::create(b, reader.getLoc(), b.getI32Type(),
                                            reader.materialize(at));
-  Value place =
-      arith::SIToFPOp::create(b, reader.getLoc(), b.getF64Type(), whole);
+  // Of nearest elements as the standard's formulas are computed: what is a
+  // whole number in floats may be a little less in doubles.
+  Type type = op.getMode() == "nearest" ? b.getF32Type() : b.getF64Type();
+  Value place = arith::SIToFPOp::create(b, reader.getLoc(), type, whole);
   if (coordinates.hasCentres)
     place = e.addf(place, 0.5);
+  if (coordinates.factor != 1)
+    place = e.mulf(place, coordinates.factor);
   Value source = e.addf(e.divf(place, e.number(place, coordinates.divisor)),
                         coordinates.offset);
   // Beyond an end all are the element there.

@@ -366,13 +366,15 @@ Status LaunchBuilder::buildReference() {
                      "this runtime has no operation '%.*s'", int(name.size()),
                      name.data());
   std::vector<ref::Operand> operands;
+  std::vector<const void *> constants;
   std::span<const int32_t> arguments = state.argumentsOf(record);
   bool isStatic = true;
   for (int32_t argument : arguments.first(record.inputCount)) {
     operands.emplace_back();
+    constants.push_back(argument < 0 ? nullptr : constantOf(argument));
     if (argument < 0)
       continue;
-    operands.back() = {state.values[argument].type, constantOf(argument)};
+    operands.back() = {state.values[argument].type, constants.back()};
     isStatic &= state.values[argument].isStatic;
   }
   ref::InferContext context(operands, *record.attributes,
@@ -391,10 +393,7 @@ Status LaunchBuilder::buildReference() {
       state.dynamicEntries.emplace(
           &record - state.launches.data(),
           DynamicEntry{entry, record.operation->name, record.attributes,
-                       record.inputCount > 1 && arguments[1] >= 0
-                           ? constantOf(arguments[1])
-                           : nullptr,
-                       kernel.any_algorithm()});
+                       std::move(constants), kernel.any_algorithm()});
   return Status::ok();
 }
 

@@ -231,8 +231,8 @@ Status Execution::State::runCall(const DynamicCall &call,
   lane.callArguments.clear();
   for (int32_t value : program.argumentsOf(record))
     lane.callArguments.push_back(value < 0 ? nullptr : addresses[value]);
-  if (call.packed)
-    lane.callArguments[1] = call.packed->data();
+  for (const PackedOperand &constant : call.packed)
+    lane.callArguments[constant.operand] = constant.packed->data();
   Allocation workspace;
   if (call.workspaceBytes) {
     Result<Allocation> block = pool->allocate(call.workspaceBytes);

@@ -24,7 +24,7 @@ namespace {
 struct Candidate {
   std::vector<TensorType> inputs, outputs;
   Attributes attributes;
-  PackedConstants::Packed packed = nullptr;
+  std::vector<PackedOperand> packed = {};
 
   KernelCall call() const { return {inputs, outputs, attributes}; }
 };
@@ -37,44 +37,97 @@ static bool areFinite(std::span<const float> values) {
 }
 
 static PackedConstants::Packed pack(const LibraryEntry &entry,
-                                    const KernelCall &call, size_t bytes,
-                                    const void *constant) {
-  const std::optional<int64_t> count = elementCount(call.inputs[1].shape);
-  if (!count || (entry.packsFinite && entry.packsFinite(call, 1) &&
+                                    const KernelCall &call, size_t operand,
+                                    size_t bytes, const void *constant) {
+  const std::optional<int64_t> count = elementCount(call.inputs[operand].shape);
+  if (!count || (entry.packsFinite && entry.packsFinite(call, operand) &&
                  !areFinite({static_cast<const float *>(constant),
                              static_cast<size_t>(*count)})))
     return nullptr;
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(bytes);
   if (!buffer.isOk())
     return nullptr;
-  entry.pack(call, 1, constant, buffer->data());
+  entry.pack(call, operand, constant, buffer->data());
   return std::make_shared<const AlignedBuffer>(std::move(*buffer));
 }
 
-/// `plain` by an algorithm, with its constant packed; nothing where the library
-/// has no such call, or it takes longer.
-static std::optional<Candidate> tryAlgorithm(const DynamicEntry &from,
-                                             const Candidate &plain,
-                                             std::string_view algorithm,
-                                             PackedConstants &constants) {
-  const LibraryEntry &entry = *from.entry;
+/// Constants of equal bytes have one address, whatever their shapes.
+static std::string formOf(const DynamicEntry &from, const KernelCall &call,
+                          size_t operand, size_t bytes) {
+  std::string form(from.operation);
+  form += ':' + std::to_string(operand) + ':' +
+          std::string(call.attributes.getString("algorithm")) + ':' +
+          std::to_string(call.attributes.getInt("group", 1)) + ':' +
+          std::to_string(bytes) + ':' + toString(call.inputs[operand]);
+  return form;
+}
+
+/// Packs the constants of `candidate`, of which the flag says that they are.
+/// False where one cannot be.
+static bool packConstants(const DynamicEntry &from, PackedConstants &constants,
+                          Candidate &candidate) {
+  const Candidate plain = candidate;
+  for (size_t operand : from.entry->constants.operands) {
+    const void *constant = from.constants[operand];
+    const size_t bytes = from.entry->packedBytes(plain.call(), operand);
+    if (!bytes)
+      return false;
+    PackedConstants::Packed packed = constants.find(
+        constant, formOf(from, plain.call(), operand, bytes), [&] {
+          return pack(*from.entry, plain.call(), operand, bytes, constant);
+        });
+    if (!packed)
+      return false;
+    candidate.packed.push_back({operand, std::move(packed)});
+    candidate.attributes.set(packedShapeName(operand),
+                             plain.inputs[operand].shape);
+    candidate.inputs[operand].shape = {
+        static_cast<int64_t>(bytes / sizeof(float))};
+  }
+  return true;
+}
+
+static bool hasConstants(const DynamicEntry &from) {
+  const ConstantPacking &packing = from.entry->constants;
+  return !packing.attribute.empty() &&
+         std::ranges::all_of(packing.operands, [&](size_t operand) {
+           return operand < from.constants.size() && from.constants[operand];
+         });
+}
+
+/// `plain` with the flag that its constants are packed, by an algorithm or
+/// none; nothing where the library has no such call.
+static std::optional<Candidate> withFlag(const DynamicEntry &from,
+                                         const Candidate &plain,
+                                         std::string_view algorithm) {
+  const ConstantPacking &packing = from.entry->constants;
   Candidate candidate = plain;
-  candidate.attributes.set("algorithm", std::string(algorithm));
-  candidate.attributes.set(entry.packedFlag, int64_t(1));
+  candidate.attributes.set(packing.attribute, packing.form);
+  if (!algorithm.empty())
+    candidate.attributes.set("algorithm", std::string(algorithm));
   std::string why;
-  if (!entry.isSupported(candidate.call(), why) ||
-      nanosecondsOf(entry.cost(candidate.call())) >=
-          nanosecondsOf(entry.cost(plain.call())))
+  if (!from.entry->isSupported(candidate.call(), why))
     return std::nullopt;
-  const size_t bytes = entry.packedBytes(candidate.call(), 1);
-  candidate.packed = constants.find(
-      from.constant, std::string(algorithm) + ":" + std::to_string(bytes),
-      [&] { return pack(entry, candidate.call(), bytes, from.constant); });
-  if (!candidate.packed)
-    return std::nullopt;
-  candidate.attributes.set(packedShapeName(1), plain.inputs[1].shape);
-  candidate.inputs[1].shape = {static_cast<int64_t>(bytes / sizeof(float))};
   return candidate;
+}
+
+/// The fastest way that the entry has to compute what `plain` does.
+static Candidate bestOf(const DynamicEntry &from, const Candidate &plain,
+                        PackedConstants &constants) {
+  const LibraryEntry &entry = *from.entry;
+  if (!hasConstants(from))
+    return plain;
+  const uint64_t time = nanosecondsOf(entry.cost(plain.call()));
+  if (from.anyAlgorithm)
+    for (std::string_view algorithm : entry.algorithms)
+      if (std::optional<Candidate> candidate = withFlag(from, plain, algorithm);
+          candidate && nanosecondsOf(entry.cost(candidate->call())) < time &&
+          packConstants(from, constants, *candidate))
+        return std::move(*candidate);
+  if (std::optional<Candidate> candidate = withFlag(from, plain, "");
+      candidate && packConstants(from, constants, *candidate))
+    return std::move(*candidate);
+  return plain;
 }
 
 DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
@@ -96,13 +149,7 @@ DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
                            best.attributes) ||
       (entry.isSupported && !entry.isSupported(best.call(), why)))
     return made;
-  if (from.anyAlgorithm && from.constant && !entry.packedFlag.empty())
-    for (std::string_view algorithm : entry.algorithms)
-      if (std::optional<Candidate> faster =
-              tryAlgorithm(from, best, algorithm, constants)) {
-        best = std::move(*faster);
-        break;
-      }
+  best = bestOf(from, best, constants);
   if (entry.workspaceBytes)
     made.workspaceBytes = entry.workspaceBytes(best.call());
   if (made.workspaceBytes)

@@ -14,10 +14,16 @@
 
 namespace dlc::rt {
 
+/// What takes the place of a constant operand.
+struct PackedOperand {
+  size_t operand;
+  PackedConstants::Packed packed;
+};
+
 /// A call for the shapes of one run.
 struct DynamicCall {
   std::unique_ptr<PreparedKernel> kernel; ///< Null: there is none.
-  PackedConstants::Packed packed;         ///< In place of operand 1, or null.
+  std::vector<PackedOperand> packed;
   size_t workspaceBytes = 0;
   uint64_t nanoseconds = 0; ///< Of each kernel of the chain.
 };
@@ -26,8 +32,8 @@ struct DynamicCall {
 struct DynamicEntry {
   const LibraryEntry *entry;
   std::string_view operation;
-  const Attributes *attributes;   ///< Of the operation.
-  const void *constant = nullptr; ///< Operand 1, where it is one; else null.
+  const Attributes *attributes;        ///< Of the operation.
+  std::vector<const void *> constants; ///< Of each operand; null for others.
   bool anyAlgorithm =
       false; ///< Not only the one that is none of its algorithms.
 };

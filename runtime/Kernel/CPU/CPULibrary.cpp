@@ -96,6 +96,9 @@ static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
 static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
 static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
 
+static constexpr size_t secondOperand[] = {1};
+static constexpr size_t layerWeights[] = {1, 2};
+
 /// A product has no attributes.
 static bool matmulFromOperation(std::string_view, const KernelCall &,
                                 Attributes &) {
@@ -115,7 +118,8 @@ static constexpr LibraryEntry entries[] = {
      .paysInParts = paysInPartsOf<matmulPaysInParts>,
      .cost = costOf<matmulCost>,
      .operations = products,
-     .fromOperation = matmulFromOperation},
+     .fromOperation = matmulFromOperation,
+     .constants = {"packed_b", 2, secondOperand}},
     {.name = "cpu.integer_matmul",
      .prepare = prepareBest<prepareIntegerMatmul, packedIntegerMatmulBytes, 1>,
      .packedBytes = packedBytesOf<packedIntegerMatmulBytes>,
@@ -151,7 +155,7 @@ static constexpr LibraryEntry entries[] = {
      .cost = costOf<convCost>,
      .operations = convolutions,
      .fromOperation = convFromOperation,
-     .packedFlag = "packed_w"},
+     .constants = {"packed_w", 1, secondOperand}},
     {.name = "cpu.depthwise_chain",
      .prepare =
          prepareBest<prepareDepthwiseChain, packedDepthwiseChainBytes, 1, 3, 5>,
@@ -180,7 +184,8 @@ static constexpr LibraryEntry entries[] = {
      .workspaceBytes = workspaceBytesOf<recurrentWorkspaceBytes>,
      .cost = costOf<recurrentCost>,
      .operations = recurrentLayers,
-     .fromOperation = recurrentFromOperation},
+     .fromOperation = recurrentFromOperation,
+     .constants = {"packed_w", 2, layerWeights}},
     {.name = "cpu.pool",
      .prepare = prepareUnpacked<preparePool>,
      .packedBytes = nullptr,

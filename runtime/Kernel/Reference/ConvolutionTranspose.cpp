@@ -103,51 +103,91 @@ static Status inferConvTranspose(const InferContext &context,
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// Elements of a row of the input that kernel element `k` carries into one of
+/// the result, a stride apart there.
+struct CarriedRun {
+  int64_t k, source, target, count;
+};
+
 struct TransposePlan {
   ConvolutionShape shape;
   std::vector<int64_t> extents; ///< Spatial extents of the result.
   int64_t inputSize = 1, outputSize = 1, kernelSize = 1;
+  std::vector<CarriedRun> runs;
+};
+
+} // namespace
+
+namespace {
+/// Input positions of a dimension that a kernel element carries into the
+/// result; nothing where `count` is 0.
+struct Carried {
+  int64_t first = 0, target = 0, count = 0;
 };
 } // namespace
 
-/// The input position that kernel element `k` carries to result `out` (all
-/// row-major spatial indices), or -1.
-static int64_t sourceOf(const TransposePlan &plan, int64_t k, int64_t out) {
+static Carried carriedBy(const TransposePlan &plan, int64_t d, int64_t k) {
   const Window &window = plan.shape.window;
-  int64_t source = 0, step = 1;
-  for (int64_t d = window.rank - 1; d >= 0; --d) {
-    int64_t extent = plan.shape.input[d + 2];
-    int64_t at = out % plan.extents[d] + window.padBegin[d] -
-                 k % window.kernel[d] * window.dilations[d];
-    out /= plan.extents[d];
-    k /= window.kernel[d];
-    if (at < 0 || at % window.strides[d] != 0 ||
-        at / window.strides[d] >= extent)
-      return -1;
-    source += at / window.strides[d] * step;
-    step *= extent;
+  const int64_t stride = window.strides[d];
+  const int64_t shift = k * window.dilations[d] - window.padBegin[d];
+  Carried carried;
+  carried.first = shift < 0 ? (-shift + stride - 1) / stride : 0;
+  carried.target = carried.first * stride + shift;
+  const int64_t room = plan.extents[d] - carried.target;
+  if (room > 0)
+    carried.count =
+        std::max<int64_t>(0, std::min(plan.shape.input[d + 2] - carried.first,
+                                      (room - 1) / stride + 1));
+  return carried;
+}
+
+/// Appends the runs along the last dimension that kernel element `k` carries.
+static void addRuns(TransposePlan &plan, int64_t k) {
+  const Window &window = plan.shape.window;
+  const int64_t last = window.rank - 1;
+  std::array<Carried, DLC_MAX_RANK> carried;
+  StridedLoop<2> loop;
+  int64_t source = 0, target = 0, inputStep = 1, outputStep = 1;
+  for (int64_t d = last, rest = k; d >= 0; rest /= window.kernel[d--]) {
+    carried[d] = carriedBy(plan, d, rest % window.kernel[d]);
+    if (!carried[d].count)
+      return;
+    source += carried[d].first * inputStep;
+    target += carried[d].target * outputStep;
+    if (d < last)
+      loop.addOuter(carried[d].count,
+                    {inputStep, outputStep * window.strides[d]});
+    inputStep *= plan.shape.input[d + 2];
+    outputStep *= plan.extents[d];
   }
-  return source;
+  loop.forEach([&](int64_t, const auto &offsets) {
+    plan.runs.push_back(
+        {k, source + offsets[0], target + offsets[1], carried[last].count});
+  });
 }
 
 /// One image and one output channel: `x` and `w` are those of its group,
-/// weights `weightStride` apart from one input channel to the next.
+/// weights `weightStride` apart from one input channel to the next; `sums` has
+/// an element for each of the result.
 template <typename E>
 static void convolve(const TransposePlan &plan, const typename E::Storage *x,
                      const typename E::Storage *w, int64_t depth,
-                     int64_t weightStride, Accumulator<E> bias,
+                     int64_t weightStride, std::span<Accumulator<E>> sums,
                      typename E::Storage *y) {
   using Acc = Accumulator<E>;
-  for (int64_t out = 0; out < plan.outputSize; ++out) {
-    Acc sum = bias;
-    for (int64_t k = 0; depth && k < plan.kernelSize; ++k) {
-      int64_t source = sourceOf(plan, k, out);
-      for (int64_t c = 0; source >= 0 && c < depth; ++c)
-        sum += static_cast<Acc>(E::decode(x[c * plan.inputSize + source])) *
-               static_cast<Acc>(E::decode(w[c * weightStride + k]));
+  const int64_t stride = plan.shape.window.strides[plan.shape.window.rank - 1];
+  for (int64_t c = 0; c < depth; ++c)
+    for (const CarriedRun &run : plan.runs) {
+      const Acc weight =
+          static_cast<Acc>(E::decode(w[c * weightStride + run.k]));
+      const typename E::Storage *from = x + c * plan.inputSize + run.source;
+      Acc *to = sums.data() + run.target;
+      for (int64_t i = 0; i < run.count; ++i)
+        to[i * stride] += static_cast<Acc>(E::decode(from[i])) * weight;
     }
-    y[out] = E::encode(sum);
-  }
+  for (int64_t i = 0; i < plan.outputSize; ++i)
+    y[i] = E::encode(sums[i]);
 }
 
 static Status planTranspose(const ComputeContext &context,
@@ -159,6 +199,8 @@ static Status planTranspose(const ComputeContext &context,
     plan.outputSize *= plan.extents[d];
     plan.kernelSize *= plan.shape.window.kernel[d];
   }
+  for (int64_t k = 0; k < plan.kernelSize; ++k)
+    addRuns(plan, k);
   return Status::ok();
 }
 
@@ -174,6 +216,7 @@ static Status computeConvTranspose(ComputeContext &context) {
   return dispatch(y.type, [&](auto element) {
     using E = decltype(element);
     using Storage = typename E::Storage;
+    std::vector<Accumulator<E>> sums(plan.outputSize);
     for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
       int64_t n = plane / channels, m = plane % channels;
       int64_t c = m / perGroup * depth;
@@ -181,9 +224,10 @@ static Status computeConvTranspose(ComputeContext &context) {
       if (context.isPresent(2))
         start = static_cast<Accumulator<E>>(loadElement<E>(bias.data, m));
       int64_t filter = c * perGroup + m % perGroup;
+      std::ranges::fill(sums, start);
       convolve<E>(plan, x.as<Storage>() + (n * x.shape[1] + c) * plan.inputSize,
                   w.as<Storage>() + filter * plan.kernelSize, depth,
-                  perGroup * plan.kernelSize, start,
+                  perGroup * plan.kernelSize, sums,
                   y.as<Storage>() + plane * plan.outputSize);
     }
     return Status::ok();

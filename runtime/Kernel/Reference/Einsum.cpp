@@ -22,6 +22,9 @@ static constexpr size_t letterSlots = 52;
 static constexpr size_t slotCount = letterSlots + DLC_MAX_RANK;
 static constexpr int64_t unusedSlot = -2;
 
+/// Elements that are summed at once.
+static constexpr int64_t kRun = 64;
+
 namespace {
 
 /// The labels of one tensor: slots of letters, with an ellipsis before
@@ -248,42 +251,89 @@ static int64_t strideOf(const TensorType &type, std::span<const size_t> slots,
   return stride;
 }
 
-static void makeCounters(const Loops &loops,
-                         std::span<const TensorType> operands, Counter &kept,
-                         Counter &summed) {
-  auto add = [&](Counter &counter, size_t slot) {
-    std::vector<int64_t> strides;
-    for (size_t i = 0; i < operands.size(); ++i)
-      strides.push_back(strideOf(operands[i], loops.operands[i], slot));
-    counter.add(loops.extents[slot], std::move(strides));
-  };
-  for (size_t slot : loops.result)
-    add(kept, slot);
+namespace {
+
+/// The loops of a computation. Offsets are those into all operands and, the
+/// last one, into the result.
+struct Nest {
+  Counter kept, summed;
+  /// The longest loop that is kept is the innermost one.
+  int64_t extent = 1;
+  std::vector<int64_t> steps;
+};
+
+} // namespace
+
+static std::vector<int64_t>
+stepsOf(const Loops &loops, std::span<const TensorType> operands, size_t slot) {
+  std::vector<int64_t> steps;
+  for (size_t i = 0; i < operands.size(); ++i)
+    steps.push_back(strideOf(operands[i], loops.operands[i], slot));
+  int64_t step = 0, size = 1;
+  for (size_t i = loops.result.size(); i-- > 0;) {
+    if (loops.result[i] == slot)
+      step = size;
+    size *= loops.extents[loops.result[i]];
+  }
+  steps.push_back(step);
+  return steps;
+}
+
+static Nest makeNest(const Loops &loops, std::span<const TensorType> operands) {
+  Nest nest;
+  nest.steps.assign(operands.size() + 1, 0);
+  const auto longest = std::ranges::max_element(
+      loops.result, {}, [&](size_t slot) { return loops.extents[slot]; });
+  for (auto slot = loops.result.begin(); slot != loops.result.end(); ++slot)
+    if (slot != longest)
+      nest.kept.add(loops.extents[*slot], stepsOf(loops, operands, *slot));
+  if (longest != loops.result.end()) {
+    nest.extent = loops.extents[*longest];
+    nest.steps = stepsOf(loops, operands, *longest);
+  }
   for (size_t slot = 0; slot < slotCount; ++slot)
     if (loops.extents[slot] != unusedSlot &&
-        std::find(loops.result.begin(), loops.result.end(), slot) ==
-            loops.result.end())
-      add(summed, slot);
+        std::ranges::find(loops.result, slot) == loops.result.end())
+      nest.summed.add(loops.extents[slot], stepsOf(loops, operands, slot));
+  return nest;
+}
+
+/// `count` elements along the innermost loop, from `offsets` on.
+template <typename E>
+static void sumRun(ComputeContext &context, Nest &nest,
+                   std::vector<int64_t> offsets, int64_t count) {
+  using Acc = Accumulator<E>;
+  const size_t operands = context.inputCount();
+  Acc sums[kRun] = {}, products[kRun];
+  const bool isEmpty = nest.summed.isEmpty();
+  for (bool more = !isEmpty; more; more = nest.summed.next(offsets)) {
+    for (size_t k = 0; k < operands; ++k) {
+      const void *data = context.input(k).data;
+      for (int64_t i = 0; i < count; ++i) {
+        const Acc value = static_cast<Acc>(
+            loadElement<E>(data, offsets[k] + i * nest.steps[k]));
+        products[i] = k ? products[i] * value : value;
+      }
+    }
+    for (int64_t i = 0; i < count; ++i)
+      sums[i] += products[i];
+  }
+  for (int64_t i = 0; i < count; ++i)
+    storeElement<E>(context.output(0).data,
+                    offsets[operands] + i * nest.steps[operands], sums[i]);
 }
 
 template <typename E>
-static void sumProducts(ComputeContext &context, Counter &kept,
-                        Counter &summed) {
-  using Acc = Accumulator<E>;
-  std::vector<int64_t> offsets(context.inputCount());
-  bool isEmpty = summed.isEmpty();
-  for (int64_t at = 0, e = context.output(0).size(); at < e; ++at) {
-    Acc sum = 0;
-    for (bool more = !isEmpty; more; more = summed.next(offsets)) {
-      Acc product = 1;
-      for (size_t k = 0; k < offsets.size(); ++k)
-        product *=
-            static_cast<Acc>(loadElement<E>(context.input(k).data, offsets[k]));
-      sum += product;
+static void sumProducts(ComputeContext &context, Nest &nest) {
+  std::vector<int64_t> offsets(context.inputCount() + 1);
+  do {
+    std::vector<int64_t> from = offsets;
+    for (int64_t first = 0; first < nest.extent; first += kRun) {
+      sumRun<E>(context, nest, from, std::min(kRun, nest.extent - first));
+      for (size_t k = 0; k < from.size(); ++k)
+        from[k] += kRun * nest.steps[k];
     }
-    storeElement<E>(context.output(0).data, at, sum);
-    kept.next(offsets);
-  }
+  } while (nest.kept.next(offsets));
 }
 
 static Status computeEinsum(ComputeContext &context) {
@@ -297,10 +347,11 @@ static Status computeEinsum(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(
       parseEquation(context.attrs().getString("equation"), equation));
   DLC_RETURN_IF_ERROR(makeLoops(equation, operands, loops));
-  Counter kept, summed;
-  makeCounters(loops, operands, kept, summed);
+  if (context.output(0).size() == 0)
+    return Status::ok();
+  Nest nest = makeNest(loops, operands);
   return dispatch(context.output(0).type, [&](auto element) {
-    sumProducts<decltype(element)>(context, kept, summed);
+    sumProducts<decltype(element)>(context, nest);
     return Status::ok();
   });
 }

@@ -216,19 +216,35 @@ struct Moments {
 };
 } // namespace
 
+/// The sum of term(i), i < count: of 8 sums, which need not wait for each
+/// other.
+template <typename F> static double sumOf(int64_t count, F term) {
+  constexpr int64_t parts = 8;
+  double sums[parts] = {};
+  int64_t i = 0;
+  for (; i + parts <= count; i += parts)
+    for (int64_t part = 0; part < parts; ++part)
+      sums[part] += term(i + part);
+  for (; i < count; ++i)
+    sums[0] += term(i);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+         ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 /// With `centered` false the mean counts as 0: root mean square.
 template <typename E>
 static Moments momentsOf(const void *x, int64_t begin, int64_t count,
                          double epsilon, bool centered) {
   Moments moments;
-  for (int64_t i = 0; centered && i < count; ++i)
-    moments.mean += loadElement<E>(x, begin + i);
+  if (centered)
+    moments.mean = sumOf(count, [&](int64_t i) {
+      return static_cast<double>(loadElement<E>(x, begin + i));
+    });
   moments.mean /= count;
-  double squares = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    double difference = loadElement<E>(x, begin + i) - moments.mean;
-    squares += difference * difference;
-  }
+  const double squares = sumOf(count, [&](int64_t i) {
+    const double difference = loadElement<E>(x, begin + i) - moments.mean;
+    return difference * difference;
+  });
   moments.factor = 1 / std::sqrt(squares / count + epsilon);
   return moments;
 }
@@ -248,15 +264,31 @@ static Status normalizeTrailing(ComputeContext &context, bool centered) {
       x.shape, {context.input(1).shape, context.input(2).shape});
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
+    // Runs of elements that scale and bias go along with evenly: whole
+    // segments, parts of one, or several.
+    constexpr int64_t mostAtOnce = 128;
+    double scales[mostAtOnce], biases[mostAtOnce] = {};
     Moments moments;
-    loop.forEach([&](int64_t at, const auto &offsets) {
-      if (at % count == 0)
-        moments = momentsOf<E>(x.data, at, count, epsilon, centered);
-      double value = (loadElement<E>(x.data, at) - moments.mean) *
-                     moments.factor * floatAt(context.input(1), offsets[0]);
-      if (hasBias)
-        value += floatAt(context.input(2), offsets[1]);
-      storeElement<E>(y.data, at, value);
+    loop.forEachRun([&](int64_t at, auto offsets, const auto &steps,
+                        int64_t run) {
+      while (run > 0) {
+        const int64_t within = at % count;
+        if (within == 0)
+          moments = momentsOf<E>(x.data, at, count, epsilon, centered);
+        const int64_t some = std::min({run, count - within, mostAtOnce});
+        loadRun(context.input(1), offsets[0], steps[0], some, scales);
+        if (hasBias)
+          loadRun(context.input(2), offsets[1], steps[1], some, biases);
+        for (int64_t i = 0; i < some; ++i) {
+          const double value =
+              (loadElement<E>(x.data, at + i) - moments.mean) * moments.factor;
+          storeElement<E>(y.data, at + i, value * scales[i] + biases[i]);
+        }
+        at += some;
+        run -= some;
+        offsets[0] += some * steps[0];
+        offsets[1] += some * steps[1];
+      }
     });
     return Status::ok();
   });
@@ -282,15 +314,17 @@ static Status computeGroupNorm(ComputeContext &context) {
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
     Moments moments;
-    for (int64_t i = 0; i < size; ++i) {
-      if (i % segment == 0)
-        moments = momentsOf<E>(x.data, i, segment, epsilon, true);
-      int64_t c = i / inner % channels;
-      double value =
-          (loadElement<E>(x.data, i) - moments.mean) * moments.factor;
-      storeElement<E>(y.data, i,
-                      value * floatAt(context.input(1), c) +
-                          floatAt(context.input(2), c));
+    for (int64_t begin = 0; begin < size; begin += inner) {
+      if (begin % segment == 0)
+        moments = momentsOf<E>(x.data, begin, segment, epsilon, true);
+      const int64_t c = begin / inner % channels;
+      const double scale = floatAt(context.input(1), c);
+      const double bias = floatAt(context.input(2), c);
+      for (int64_t i = begin; i < begin + inner; ++i) {
+        const double value =
+            (loadElement<E>(x.data, i) - moments.mean) * moments.factor;
+        storeElement<E>(y.data, i, value * scale + bias);
+      }
     }
     return Status::ok();
   });

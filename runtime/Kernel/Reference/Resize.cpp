@@ -230,23 +230,25 @@ static Status inferResize(const InferContext &context,
 //===----------------------------------------------------------------------===//
 
 /// The operand's coordinate for position `at` of the result.
-static double sourceOf(std::string_view mode, const ResizeDim &dim, double at) {
-  double input = static_cast<double>(dim.input);
-  double output = dim.scale * input; // may be fractional
+template <typename T>
+static T sourceOf(std::string_view mode, const ResizeDim &dim, T at) {
+  const T input = static_cast<T>(dim.input), scale = static_cast<T>(dim.scale);
+  const T output = scale * input; // may be fractional
   if (mode == "align_corners")
     return output == 1 ? 0 : at * (input - 1) / (output - 1);
   if (mode == "asymmetric")
-    return at / dim.scale;
+    return at / scale;
   if (mode == "tf_crop_and_resize") {
-    double extent = (dim.roiEnd - dim.roiStart) * (input - 1);
-    double offset = output == 1 ? extent / 2 : at * extent / (output - 1);
-    return dim.roiStart * (input - 1) + offset;
+    const T start = static_cast<T>(dim.roiStart);
+    const T extent = (static_cast<T>(dim.roiEnd) - start) * (input - 1);
+    const T offset = output == 1 ? extent / 2 : at * extent / (output - 1);
+    return start * (input - 1) + offset;
   }
   if (mode == "pytorch_half_pixel" && output == 1)
     return 0;
-  double source = (at + 0.5) / dim.scale - 0.5;
+  T source = (at + T(0.5)) / scale - T(0.5);
   if (mode == "half_pixel_symmetric")
-    source += input / 2 * (1 - static_cast<double>(dim.output) / output);
+    source += input / 2 * (1 - static_cast<T>(dim.output) / output);
   return source;
 }
 
@@ -318,7 +320,11 @@ static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
     return {{{at, 1}}};
   std::string_view mode =
       attributes.getString("coordinate_transformation_mode", "half_pixel");
-  double source = sourceOf(mode, dim, static_cast<double>(at));
+  const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
+  // What is a whole number in floats, in which others compute it, may be a
+  // little less in doubles, and another element is the nearest one then.
+  double source = isNearest ? sourceOf(mode, dim, static_cast<float>(at))
+                            : sourceOf(mode, dim, static_cast<double>(at));
   bool isInside = source >= 0 && source <= static_cast<double>(dim.input - 1);
   if (mode == "tf_crop_and_resize" && !isInside)
     return {{}, true};
@@ -326,7 +332,7 @@ static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
   // The left neighbour; a whole coordinate counts as the right one.
   double left = std::ceil(source) - 1, ratio = source - left;
   int64_t base = static_cast<int64_t>(left);
-  if (attributes.getString("mode", "nearest") == "nearest") {
+  if (isNearest) {
     int64_t index = base + nearestOf(attributes.getString("nearest_mode",
                                                           "round_prefer_floor"),
                                      ratio);

@@ -235,6 +235,14 @@ text(
     }""",
 )
 text(
+    "branch-indices",
+    """agraph (float[4] x, int64[2] i, bool positive) => (float[2] y)
+    {
+      y = If(positive) <then_branch = g1 () => (float[2] a) { a = Gather(x, i) },
+                        else_branch = g2 () => (float[2] b) <int64[2] j = {3, -4}> { b = Gather(x, j) }>
+    }""",
+)
+text(
     "stft-real",
     """agraph (float[2, 32] x) => (float[2, 5, 9, 2] y)
     {

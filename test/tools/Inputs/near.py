@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expects the arrays of two .npz files to be alike, within 2e-5 of the largest
-value of each, 2e-3 where they are of f16, and 2e-2 of bf16: near.py A B."""
+finite value of each, 2e-3 where they are of f16, and 2e-2 of bf16, with NaN and
+Inf in the same places: near.py A B."""
 
+import math
 import struct
 import sys
 import zipfile
@@ -32,7 +34,12 @@ a, b = read(sys.argv[1]), read(sys.argv[2])
 if not a or a.keys() != b.keys():
     sys.exit(f"expected {sorted(a)}, got {sorted(b)}")
 for array, (values, tolerance) in a.items():
-    scale = max(abs(value) for value in values)
-    error = max(abs(x - y) for x, y in zip(values, b[array][0], strict=True))
+    scale = max((abs(value) for value in values if math.isfinite(value)), default=0)
+    error = 0
+    for x, y in zip(values, b[array][0], strict=True):
+        if math.isfinite(x) and math.isfinite(y):
+            error = max(error, abs(x - y))
+        elif not (x == y or math.isnan(x) and math.isnan(y)):
+            sys.exit(f"{array}: expected {x}, got {y}")
     if not error <= tolerance * scale:
         sys.exit(f"{array}: expected at most {tolerance * scale}, got {error}")

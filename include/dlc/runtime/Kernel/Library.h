@@ -76,6 +76,16 @@ constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
   return (flops < bytes ? bytes : flops) + cost.overhead / 100;
 }
 
+/// How constants are packed by calls that are made ready while running. The
+/// packed form of one depends on the operation, on its attributes `algorithm`
+/// and `group`, and on its own shape and size.
+struct ConstantPacking {
+  std::string_view attribute = {}; ///< Empty: they are not.
+  int64_t form = 1;                ///< Its value where they are.
+  /// Where one of them is no constant, none is packed.
+  std::span<const size_t> operands = {};
+};
+
 /// One entry of a library. All members are safe to call from any thread.
 struct LibraryEntry {
   std::string_view name; ///< "cpu.conv".
@@ -141,10 +151,8 @@ struct LibraryEntry {
   /// where there are operations.
   bool (*fromOperation)(std::string_view operation, const KernelCall &call,
                         Attributes &attributes) = nullptr;
-  /// The attribute that is 1 in such a call where its operand 1, a constant, is
-  /// packed; empty where that makes none faster. The packed form depends on the
-  /// operation, on `algorithm` and on its own size.
-  std::string_view packedFlag = {};
+  /// Of such calls.
+  ConstantPacking constants = {};
 };
 
 /// The entry of that name among all libraries of this build, or null.

@@ -6,16 +6,53 @@
 
 #include "Simple.h"
 
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+
 using namespace dlc::onnx;
 using mlir::Value;
 
-/// Computes both branches, which nothing but their values is seen of, and
+/// Whether an operation fails for some data, and not only for shapes.
+static bool dependsOnChecks(mlir::Operation &op) {
+  if (auto indexed = mlir::dyn_cast<::dlc::graph::IndexedOpInterface>(op))
+    return !indexed.isInBounds() && !::dlc::graph::getConstantElements(
+                                        indexed.getIndicesOperand().get());
+  return mlir::isa<::dlc::graph::ResolveIndicesOp,
+                   ::dlc::graph::ScatterElementsOp, ::dlc::graph::ScatterNDOp,
+                   ::dlc::graph::TensorScatterOp, ::dlc::graph::MaxUnpoolOp>(
+      op);
+}
+
+/// The values of a branch that is computed whether it is taken or not: a
+/// condition may be there to guard an index.
+static llvm::SmallVector<Value> importUnguarded(NodeContext &n,
+                                                std::string_view branch) {
+  mlir::Block *block = n.b.opBuilder().getInsertionBlock();
+  mlir::Operation *before = block->empty() ? nullptr : &block->back();
+  llvm::SmallVector<Value> results = n.importGraph(branch, {});
+  if (n.b.failed())
+    return results;
+  mlir::Operation *op = before ? before->getNextNode()
+                               : (block->empty() ? nullptr : &block->front());
+  for (; op; op = op->getNextNode())
+    if (dependsOnChecks(*op)) {
+      n.unsupported("If with a condition that is not constant and a branch "
+                    "that reads or writes at computed indices (" +
+                    op->getName().getStringRef() + ")");
+      break;
+    }
+  return results;
+}
+
+/// Computes both branches, of which nothing but their values is seen, and
 /// selects these. Their shapes have to be known, and the same: a selection
 /// broadcasts.
 static void importBothBranches(NodeContext &n, std::string_view taken,
                                std::string_view other) {
-  llvm::SmallVector<Value> results = n.importGraph(taken, {});
-  llvm::SmallVector<Value> others = n.importGraph(other, {});
+  llvm::SmallVector<Value> results = importUnguarded(n, taken);
+  if (n.b.failed())
+    return;
+  llvm::SmallVector<Value> others = importUnguarded(n, other);
   if (n.b.failed())
     return;
   if (results.size() != others.size())
@@ -26,8 +63,11 @@ static void importBothBranches(NodeContext &n, std::string_view taken,
   for (auto [result, value] : llvm::zip_equal(results, others)) {
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(result.getType());
     if (!type || !type.hasStaticShape() || type != value.getType())
-      return n.unsupported("If with a condition that is not constant and "
-                           "outputs that are not known to be of one shape");
+      return n.b.fail("unsupported: If with a condition that is not constant "
+                      "and outputs that are not known to be of one shape",
+                      "inputs of known shapes (--shape) or that always are one "
+                      "number (--constant) may make either known"),
+             void();
     result = n.b.op("select", {condition, result, value});
   }
   n.setAll(results);

@@ -36,6 +36,16 @@ TEST(Spatial, ResizeModes) {
   EXPECT_EQ(sized(f32({0, 2}, {}), {0, 3}, {}), "0x3xf32");
 }
 
+// 17 / 1.7f is a whole number in floats, and a little less in doubles.
+TEST(Spatial, NearestElementsAreThoseOfFloats) {
+  Attrs floor = {{"mode", "nearest"},
+                 {"nearest_mode", "floor"},
+                 {"coordinate_transformation_mode", "asymmetric"}};
+  EXPECT_EQ(scaled(iota(DLC_F32, {11}), {1.7}, floor),
+            "18xf32 1 1 2 2 3 3 4 5 5 6 6 7 8 8 9 9 10 11");
+  EXPECT_EQ(scaled(iota(DLC_F32, {7}), {0.6}, floor), "4xf32 1 2 4 6");
+}
+
 TEST(Spatial, ResizePolicies) {
   Arg x = unknown(DLC_F32, {4, 8});
   auto shape = [&](std::string policy) {
