@@ -100,7 +100,7 @@ class Execution:
             port = Port(ctypes.sizeof(Port))
             runtime.call("dlcProgramInput", self.program,
                          ctypes.c_size_t(index), ctypes.byref(port))
-            value = np.ascontiguousarray(feed[port.name.decode()])
+            value = np.asarray(feed[port.name.decode()], order="C")
             shape = (ctypes.c_int64 * value.ndim)(*value.shape)
             tensor = Tensor(value.ctypes.data, shape, value.ndim,
                             CODES[value.dtype])

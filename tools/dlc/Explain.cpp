@@ -145,7 +145,8 @@ static std::string describe(const abi::Kernel &kernel) {
   std::string how;
   if (const abi::Attribute *algorithm = algorithmOf(kernel))
     how = algorithm->s()->str();
-  if (const abi::Attribute *block = findAttribute(kernel, "channel_block"))
+  if (const abi::Attribute *block = findAttribute(kernel, "channel_block");
+      block && block->i() > 0)
     how += (how.empty() ? "" : ", ") + std::to_string(block->i()) + "c";
   const abi::Attribute *parts = findAttribute(kernel, rt::kBf16Parts);
   if (isRounded(kernel))
@@ -204,6 +205,30 @@ static Explained explained(const rt::Program &loaded,
   return {whole, largest ? *largest : whole, first, batch};
 }
 
+/// The library entry that computes an operation whose shapes are found while
+/// running; null where there is none, or it is not one of floats.
+static const rt::LibraryEntry *entryOfShapes(const abi::Program &program,
+                                             const abi::Launch &launch,
+                                             const abi::Kernel &kernel) {
+  constexpr std::string_view prefix = "reference.";
+  std::string_view name = kernel.name()->string_view();
+  const auto *arguments = launch.arguments();
+  if (kernel.kind() != abi::KernelKind::Reference || !name.starts_with(prefix))
+    return nullptr;
+  bool isOfShapes = false;
+  for (unsigned i = launch.inputs(); arguments && i < arguments->size(); ++i) {
+    if (arguments->Get(i) < 0)
+      continue;
+    const abi::Value &value = *program.values()->Get(arguments->Get(i));
+    bool isOpen = value.unranked();
+    for (unsigned d = 0; value.shape() && d < value.shape()->size(); ++d)
+      isOpen |= value.shape()->Get(d) < 0;
+    isOfShapes |= isOpen && value.type() == DLC_F32;
+  }
+  name.remove_prefix(prefix.size());
+  return isOfShapes ? rt::lookupEntryOfOperation(name) : nullptr;
+}
+
 static std::vector<LaunchReport> collect(const rt::Program &loaded,
                                          const Explained &from,
                                          const std::vector<uint64_t> &times,
@@ -225,6 +250,12 @@ static std::vector<LaunchReport> collect(const rt::Program &loaded,
       report.kernel = kernel.entry()->str();
       report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
       report.note = "instead of " + kernel.name()->str();
+    }
+    if (const rt::LibraryEntry *entry =
+            entryOfShapes(program, launch, kernel)) {
+      report.kernel = entry->name;
+      report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
+      report.note = "made ready for the shapes that come";
     }
     report.memory = memoryOf(program, launch, kernel);
     report.flops = kernel.flops();

@@ -211,6 +211,26 @@ inline void softmaxLanes(const SoftmaxPlan &plan, const float *x, float *y,
   }
 }
 
+/// Rows that are shorter are computed a lane for each.
+constexpr int64_t kShortRow = 8;
+
+inline void softmaxShortRows(const SoftmaxPlan &plan, const float *x, float *y,
+                             int64_t rows) {
+  SoftmaxPlan turned = plan;
+  turned.inner = kLanes;
+  float columns[kShortRow * kLanes] = {};
+  for (int64_t row = 0; row < rows; row += kLanes) {
+    const int64_t count = least(rows - row, int64_t{kLanes});
+    for (int64_t lane = 0; lane < count; ++lane)
+      for (int64_t i = 0; i < plan.length; ++i)
+        columns[i * kLanes + lane] = x[(row + lane) * plan.length + i];
+    softmaxLanes(turned, columns, columns, kLanes);
+    for (int64_t lane = 0; lane < count; ++lane)
+      for (int64_t i = 0; i < plan.length; ++i)
+        y[(row + lane) * plan.length + i] = columns[i * kLanes + lane];
+  }
+}
+
 inline void softmaxColumns(const SoftmaxPlan &plan, void *const *arguments,
                            int64_t tile) {
   const int64_t first = tile % plan.columnBlocks * plan.columnBlock;
@@ -229,11 +249,15 @@ void runSoftmax(const SoftmaxPlan &plan, void *const *arguments, int64_t begin,
       softmaxColumns(plan, arguments, tile);
     return;
   }
+  const int64_t first = begin * plan.rowBlock;
   const int64_t last = least(end * plan.rowBlock, plan.rows);
-  for (int64_t row = begin * plan.rowBlock; row < last; ++row) {
-    const float *x =
-        static_cast<const float *>(arguments[0]) + row * plan.length;
-    float *y = static_cast<float *>(arguments[1]) + row * plan.length;
+  const float *x =
+      static_cast<const float *>(arguments[0]) + first * plan.length;
+  float *y = static_cast<float *>(arguments[1]) + first * plan.length;
+  if (plan.length <= kShortRow)
+    return softmaxShortRows(plan, x, y, last - first);
+  for (int64_t row = first; row < last;
+       ++row, x += plan.length, y += plan.length) {
     plan.isLog ? logSoftmaxRow(x, y, plan.length)
                : softmaxRow(x, y, plan.length);
   }

@@ -42,7 +42,7 @@ class Array:
 
 
 class Network:
-    """A program and an execution of it, for one thread. Whatever fails raises a RuntimeError with the reason."""
+    """A program and an execution of it, for one thread. Whatever DLC refuses raises a RuntimeError with the reason."""
 
     def __init__(self, library, path):
         self.dlc = C.CDLL(library)
@@ -80,6 +80,9 @@ class Network:
     def run(self, arrays):
         """Takes arrays by the names of inputs, NumPy's or an Array; gives an Array for the name of each output."""
         kept = []  # What is bound has to stay.
+        names = [name for name, _, _ in self.inputs]
+        if sorted(arrays) != sorted(names):
+            raise RuntimeError(f"expected arrays for {', '.join(names)}, got {', '.join(arrays) or 'none'}")
         for i, (name, code, _) in enumerate(self.inputs):
             array = arrays[name]
             if str(array.dtype) != TYPES[code][0]:
