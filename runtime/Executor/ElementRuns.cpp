@@ -62,6 +62,8 @@ ElementRuns::ElementRuns(DlcKernelFunction function, int64_t tile,
 
   constexpr int64_t wanted = 4096;
   const int64_t length = loops[0].extent;
+  areShort =
+      runs > 1 && length % tile != 0 && length <= mostTile / tile * tile / 2;
   pieceRuns = std::max<int64_t>(1, wanted / length);
   pieceLength = std::min<int64_t>(length, wanted);
   piecesOfRun = (length + pieceLength - 1) / pieceLength;
@@ -76,6 +78,10 @@ void ElementRuns::run(void *const *arguments, int64_t begin,
     const int64_t last = std::min(first + pieceRuns, runs);
     const int64_t start = piece % piecesOfRun * pieceLength;
     const int64_t count = std::min(pieceLength, loops[0].extent - start);
+    if (areShort) {
+      computeShort(arguments, first, last, copies);
+      continue;
+    }
     for (int64_t run = first; run != last; ++run) {
       Pointers at;
       for (size_t k = 0; k != operandCount; ++k)
@@ -116,6 +122,71 @@ static void fillElements(std::byte *target, const std::byte *element,
     return fill<uint32_t>(target, element, count);
   default:
     return fill<uint64_t>(target, element, count);
+  }
+}
+
+/// Copies of `count` whole runs of an operand from run `first` on.
+template <typename T>
+void ElementRuns::gather(size_t operand, const std::byte *source, int64_t first,
+                         int64_t count, std::byte *target) const {
+  std::array<int64_t, DLC_MAX_RANK> index;
+  int64_t rest = first;
+  for (size_t d = 1; d != loops.size(); ++d) {
+    index[d] = rest % loops[d].extent;
+    rest /= loops[d].extent;
+    source += index[d] * loops[d].strides[operand];
+  }
+  const int64_t length = loops[0].extent, step = isAlike[operand] ? 0 : 1;
+  T *to = reinterpret_cast<T *>(target);
+  for (int64_t run = 0; run != count; ++run) {
+    const T *from = reinterpret_cast<const T *>(source);
+    for (int64_t i = 0; i != length; ++i)
+      *to++ = from[i * step];
+    for (size_t d = 1; d != loops.size(); ++d) {
+      source += loops[d].strides[operand];
+      if (++index[d] != loops[d].extent)
+        break;
+      source -= loops[d].extent * loops[d].strides[operand];
+      index[d] = 0;
+    }
+  }
+}
+
+/// Runs [first, last), as many at once as fill tiles. Those of the result lie
+/// behind each other.
+void ElementRuns::computeShort(void *const *arguments, int64_t first,
+                               int64_t last, Copies &copies) const {
+  const int64_t length = loops[0].extent;
+  const int64_t atOnce = mostTile / tile * tile / length;
+  const size_t result = operandCount - 1;
+  Pointers held;
+  for (size_t k = 0; k != operandCount; ++k)
+    held[k] = copies.bytes[k];
+  for (int64_t run = first; run < last; run += atOnce) {
+    const int64_t count = std::min(atOnce, last - run);
+    const int64_t tiles = (count * length + tile - 1) / tile;
+    for (size_t k = 0; k != result; ++k) {
+      const auto *source = static_cast<const std::byte *>(arguments[k]);
+      switch (sizes[k]) {
+      case 1:
+        gather<uint8_t>(k, source, run, count, held[k]);
+        break;
+      case 2:
+        gather<uint16_t>(k, source, run, count, held[k]);
+        break;
+      case 4:
+        gather<uint32_t>(k, source, run, count, held[k]);
+        break;
+      default:
+        gather<uint64_t>(k, source, run, count, held[k]);
+      }
+      std::memset(held[k] + count * length * sizes[k], 0,
+                  (tiles * tile - count * length) * sizes[k]);
+    }
+    function(reinterpret_cast<void *const *>(held.data()), 0, tiles);
+    std::memcpy(static_cast<std::byte *>(arguments[result]) +
+                    run * length * sizes[result],
+                held[result], count * length * sizes[result]);
   }
 }
 

@@ -17,7 +17,8 @@ namespace dlc::rt {
 /// as many elements as lie behind each other in the result and in each operand,
 /// or are one and the same element of it. Of such an operand the kernel gets
 /// copies of the element, and of what fills no tile a copy of a whole one, so
-/// that its code knows vectors alone.
+/// that its code knows vectors alone. Short runs, as channels that are last,
+/// are copied behind each other until they fill tiles.
 class ElementRuns final : public PreparedKernel {
 public:
   /// `function` computes tiles of `tile` elements. The result has the shape to
@@ -47,6 +48,11 @@ private:
   };
 
   void addLoop(int64_t extent, const Offsets &strides);
+  void computeShort(void *const *arguments, int64_t first, int64_t last,
+                    Copies &copies) const;
+  template <typename T>
+  void gather(size_t operand, const std::byte *source, int64_t first,
+              int64_t count, std::byte *target) const;
   void compute(const Pointers &at, int64_t count, Copies &copies) const;
   void computeAlike(Pointers at, int64_t count, Copies &copies) const;
   void computeRest(const Pointers &at, int64_t count, Copies &copies) const;
@@ -56,7 +62,7 @@ private:
   const size_t operandCount;
   std::array<uint8_t, mostOperands> sizes; ///< Of elements, in bytes.
   std::array<bool, mostOperands> isAlike;  ///< One element all along a run.
-  bool hasAlike = false;
+  bool hasAlike = false, areShort = false;
   std::vector<Loop> loops; ///< The first is the run itself.
   int64_t runs = 1;
   /// What a thread takes at once: of long runs a part, of short ones several.
