@@ -518,10 +518,16 @@ LaunchCounts Compilation::launches() const {
   if (!state->module)
     return counts;
   SymbolTable symbols(*state->module);
-  auto isDynamicFloat = [](Type type) {
-    auto tensor = dyn_cast<TensorType>(type);
-    return tensor && !tensor.hasStaticShape() &&
-           tensor.getElementType().isF32();
+  // Of floats, or sums of products of bytes.
+  auto isOfLibraries = [](mlir::FunctionType function) {
+    auto first = dyn_cast<TensorType>(function.getInput(0));
+    const bool isOfBytes = first && first.getElementTypeBitWidth() == 8;
+    return llvm::any_of(function.getResults(), [&](Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return tensor && !tensor.hasStaticShape() &&
+             (isOfBytes ? tensor.getElementType().isInteger(32)
+                        : tensor.getElementType().isF32());
+    });
   };
   // A few numbers, of shapes or of positions, take no time anywhere.
   auto isSmall = [](Type type) {
@@ -545,8 +551,8 @@ LaunchCounts Compilation::launches() const {
     if (llvm::all_of(type.getInputs(), isSmall) &&
         llvm::all_of(type.getResults(), isSmall))
       return;
-    bool isOfShapes = rt::lookupEntryOfOperation(entry.str()) &&
-                      llvm::any_of(type.getResults(), isDynamicFloat);
+    bool isOfShapes =
+        rt::lookupEntryOfOperation(entry.str()) && isOfLibraries(type);
     ++(isOfShapes ? counts.byLibraryOfShapes
                   : counts.byReferenceKernel)[entry.str()];
   });

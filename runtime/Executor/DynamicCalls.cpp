@@ -81,8 +81,8 @@ static bool packConstants(const DynamicEntry &from, PackedConstants &constants,
     candidate.packed.push_back({operand, std::move(packed)});
     candidate.attributes.set(packedShapeName(operand),
                              plain.inputs[operand].shape);
-    candidate.inputs[operand].shape = {
-        static_cast<int64_t>(bytes / sizeof(float))};
+    candidate.inputs[operand] = {DLC_F32,
+                                 {static_cast<int64_t>(bytes / sizeof(float))}};
   }
   return true;
 }

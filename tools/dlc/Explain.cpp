@@ -206,7 +206,7 @@ static Explained explained(const rt::Program &loaded,
 }
 
 /// The library entry that computes an operation whose shapes are found while
-/// running; null where there is none, or it is not one of floats.
+/// running; null where there is none, or it is one of neither floats nor bytes.
 static const rt::LibraryEntry *entryOfShapes(const abi::Program &program,
                                              const abi::Launch &launch,
                                              const abi::Kernel &kernel) {
@@ -215,15 +215,24 @@ static const rt::LibraryEntry *entryOfShapes(const abi::Program &program,
   const auto *arguments = launch.arguments();
   if (kernel.kind() != abi::KernelKind::Reference || !name.starts_with(prefix))
     return nullptr;
+  auto typeOf = [&](int32_t argument) {
+    return argument < 0 ? DLC_INVALID_TYPE
+                        : rt::DataType(program.values()->Get(argument)->type());
+  };
+  if (!arguments || !launch.inputs())
+    return nullptr;
+  const rt::DataType first = typeOf(arguments->Get(0));
+  const rt::DataType wanted =
+      first == DLC_I8 || first == DLC_U8 ? DLC_I32 : DLC_F32;
   bool isOfShapes = false;
-  for (unsigned i = launch.inputs(); arguments && i < arguments->size(); ++i) {
+  for (unsigned i = launch.inputs(); i < arguments->size(); ++i) {
     if (arguments->Get(i) < 0)
       continue;
     const abi::Value &value = *program.values()->Get(arguments->Get(i));
     bool isOpen = value.unranked();
     for (unsigned d = 0; value.shape() && d < value.shape()->size(); ++d)
       isOpen |= value.shape()->Get(d) < 0;
-    isOfShapes |= isOpen && value.type() == DLC_F32;
+    isOfShapes |= isOpen && typeOf(arguments->Get(i)) == wanted;
   }
   name.remove_prefix(prefix.size());
   return isOfShapes ? rt::lookupEntryOfOperation(name) : nullptr;

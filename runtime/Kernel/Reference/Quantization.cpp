@@ -198,6 +198,20 @@ static void mapInRuns(const TensorView &x, TensorView &y,
   }
 }
 
+/// Quantises floats by one scale; NaN becomes the zero point. No function is
+/// called for an element: numbers that are clamped to what adding a large one
+/// leaves whole are rounded by that, from halves to even ones.
+static void quantizeFloats(const TensorView &x, float scale, double zeroPoint,
+                           const Range &range, TensorView &y) {
+  constexpr double far = 0x1p40, large = 0x1.8p52;
+  mapInRuns(x, y, [=](int64_t, double value) {
+    const double quotient = static_cast<float>(value) / scale;
+    const double known = quotient == quotient ? quotient : 0;
+    const double rounded = (std::clamp(known, -far, far) + large) - large;
+    return std::clamp(rounded + zeroPoint, range.least, range.greatest);
+  });
+}
+
 static Status computeQuantize(ComputeContext &context) {
   const TensorView &x = context.input(0);
   TensorView &y = context.output(0);
@@ -211,6 +225,10 @@ static Status computeQuantize(ComputeContext &context) {
   std::vector<double> scales = loadAll(context.input(1)),
                       zeroPoints = loadAll(context.input(2));
   Range range = rangeOf(y.type);
+  if (x.type == DLC_F32 && type == DLC_F32 && scales.size() == 1) {
+    quantizeFloats(x, static_cast<float>(scales[0]), zeroPoints[0], range, y);
+    return Status::ok();
+  }
   mapInRuns(x, y, [&](int64_t i, double value) {
     int64_t at = granularity.scaleOf(i);
     double quotient =
