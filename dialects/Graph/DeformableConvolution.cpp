@@ -51,8 +51,7 @@ neighboursOf(Formula &f, const Correlation &windows, Value offset, size_t dim) {
 
 /// Within a kernel it stays one operation.
 FailureOr<SmallVector<Value>> DeformConvOp::decompose(OpBuilder &builder) {
-  if (!hasStaticTypes(*this) ||
-      isInKernel(*this) ||
+  if (!hasStaticTypes(*this) || isInKernel(*this) ||
       Formula::typeOf(getY()).getNumElements() == 0 ||
       Formula::typeOf(getW()).getNumElements() == 0 ||
       Formula::typeOf(getX()).getNumElements() == 0)

@@ -361,8 +361,7 @@ static SmallVector<Value> finish(Formula &f, Op op,
 static bool canUnroll(Operation *op) {
   // A file of some bytes may declare any number of steps.
   constexpr int64_t mostSteps = 1 << 16;
-  return hasStaticTypes(op) &&
-         !isInKernel(op) &&
+  return hasStaticTypes(op) && !isInKernel(op) &&
          llvm::all_of(
              Formula::typeOf(op->getOperand(0)).getShape().take_front(2),
              [](int64_t extent) { return extent <= mostSteps; }) &&

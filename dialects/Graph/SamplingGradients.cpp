@@ -199,8 +199,7 @@ FailureOr<SmallVector<Value>> GridSampleOp::decompose(OpBuilder &builder) {
   // Of n dimensions there are up to 4^n neighbours.
   constexpr int64_t mostDims = 4;
   if (!hasStaticTypes(*this) ||
-      Formula::typeOf(getX()).getRank() - 2 > mostDims ||
-      isInKernel(*this) ||
+      Formula::typeOf(getX()).getRank() - 2 > mostDims || isInKernel(*this) ||
       Formula::typeOf(getY()).getNumElements() == 0)
     return failure();
   Formula f(builder, getLoc());

@@ -87,8 +87,8 @@ static std::optional<int64_t> frameLengthOf(StftOp op) {
     return lengths ? std::optional(lengths->front()) : std::nullopt;
   }
   const bool hasWindow = !isa<NoneType>(op.getWindow().getType());
-  auto type = dyn_cast<RankedTensorType>(
-      hasWindow ? op.getWindow().getType() : op.getSignal().getType());
+  auto type = dyn_cast<RankedTensorType>(hasWindow ? op.getWindow().getType()
+                                                   : op.getSignal().getType());
   const int64_t dim = hasWindow ? 0 : 1;
   if (!type || type.isDynamicDim(dim))
     return std::nullopt;
@@ -108,8 +108,8 @@ static Value makeWaves(Formula &f, int64_t bins, int64_t length) {
         waves.push_back(
             static_cast<float>(isSine ? -std::sin(angle) : std::cos(angle)));
       }
-  auto type = RankedTensorType::get({2 * bins, 1, length},
-                                    f.builder.getF32Type());
+  auto type =
+      RankedTensorType::get({2 * bins, 1, length}, f.builder.getF32Type());
   return f.constant(DenseElementsAttr::get(type, ArrayRef(waves)));
 }
 
@@ -134,10 +134,10 @@ static FailureOr<Value> convolveWaves(StftOp op, Formula &f) {
     waves = f.mul(waves, f.reshape(op.getWindow(), {1, 1, *length}));
   }
   Value x = f.transpose(op.getSignal(), {0, 2, 1});
-  Value y = ConvOp::create(f.builder, f.loc, x, waves, /*bias=*/Value(),
-                           ArrayRef<int64_t>{steps->front()},
-                           ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1}, 1,
-                           "NOTSET");
+  Value y =
+      ConvOp::create(f.builder, f.loc, x, waves, /*bias=*/Value(),
+                     ArrayRef<int64_t>{steps->front()}, ArrayRef<int64_t>{0, 0},
+                     ArrayRef<int64_t>{1}, 1, "NOTSET");
   // N x frames x 2 * bins, of which the last are frequencies and components.
   return ReshapeOp::create(f.builder, f.loc, f.transpose(y, {0, 2, 1}),
                            f.ints({0, 0, bins, 2}), /*allowzero=*/false)
