@@ -79,6 +79,26 @@ void cpu::setRounded(const KernelCall &call, KernelCost &cost) {
   cost.saved = cost.flops / 2;
 }
 
+bool cpu::setWindow(const TensorType &x, ref::Window window, bool ceilMode,
+                    Attributes &attributes) {
+  const int64_t rank = window.rank;
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t positions; // What automatic padding depends on.
+    if (!ref::countPositions(window, d, x.shape[d + 2], ceilMode, positions)
+             .isOk())
+      return false;
+  }
+  auto listOf = [&](const ref::Window::Extents &extents) {
+    return std::vector<int64_t>(extents.begin(), extents.begin() + rank);
+  };
+  std::vector<int64_t> pads = listOf(window.padBegin);
+  std::ranges::copy(listOf(window.padEnd), std::back_inserter(pads));
+  attributes.set("strides", listOf(window.strides));
+  attributes.set("dilations", listOf(window.dilations));
+  attributes.set("pads", std::move(pads));
+  return true;
+}
+
 KernelCall cpu::withoutWorkspace(const KernelCall &call) {
   const size_t results = std::min<size_t>(call.outputs.size(), 1);
   return {call.inputs, call.outputs.first(results), call.attributes};

@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_CHECK_H
 
 #include "../Check.h"
+#include "../Reference/Window.h"
 #include "KernelSet.h"
 
 #include <vector>
@@ -21,6 +22,12 @@ inline int64_t roundUp(int64_t value, int64_t step) {
 /// The call has 2 to 4 inputs, of which bias and residual may be absent, and
 /// one output; all are static f32 of at most 2^45 elements.
 Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
+
+/// Gives a call the strides, dilations and pads of a window over the trailing
+/// dimensions of x, whose kernel is known: those that automatic padding asks
+/// for, too. False where it does not fit.
+bool setWindow(const TensorType &x, ref::Window window, bool ceilMode,
+               Attributes &attributes);
 
 /// The call with its first output alone.
 KernelCall withoutWorkspace(const KernelCall &call);

@@ -335,22 +335,9 @@ bool cpu::convFromOperation(std::string_view, const KernelCall &call,
   ref::Window window;
   if (!ref::readWindow(call.attributes, rank, window).isOk())
     return false;
-  for (int64_t d = 0; d < rank; ++d) {
-    window.kernel[d] = call.inputs[1].shape[d + 2];
-    int64_t positions; // What automatic padding depends on.
-    if (!ref::countPositions(window, d, call.inputs[0].shape[d + 2],
-                             /*ceilMode=*/false, positions)
-             .isOk())
-      return false;
-  }
-  auto listOf = [&](const ref::Window::Extents &extents) {
-    return std::vector<int64_t>(extents.begin(), extents.begin() + rank);
-  };
-  std::vector<int64_t> pads = listOf(window.padBegin);
-  std::ranges::copy(listOf(window.padEnd), std::back_inserter(pads));
-  attributes.set("strides", listOf(window.strides));
-  attributes.set("dilations", listOf(window.dilations));
-  attributes.set("pads", std::move(pads));
+  std::copy_n(call.inputs[1].shape.begin() + 2, rank, window.kernel.begin());
+  if (!setWindow(call.inputs[0], window, /*ceilMode=*/false, attributes))
+    return false;
   attributes.set("group", call.attributes.getInt("group", 1));
   return true;
 }

@@ -4,37 +4,12 @@
 
 #include "BlockedGradient.h"
 #include "Isa.h"
+#include "PreparedPlan.h"
 
 #include <algorithm>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
-
-namespace {
-
-/// A plan and the function that runs its tiles: gradients take their operands
-/// as they are.
-template <typename Plan> class PreparedGradient final : public PreparedKernel {
-public:
-  using Function = void (*)(const Plan &plan, void *const *arguments,
-                            int64_t begin, int64_t end);
-
-  PreparedGradient(const Plan &plan, int64_t tileCount, Function function)
-      : plan(plan), tileCount(tileCount), function(function) {}
-
-  int64_t tiles() const override { return tileCount; }
-
-  void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    function(plan, arguments, begin, end);
-  }
-
-private:
-  const Plan plan;
-  const int64_t tileCount;
-  const Function function;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // cpu.conv_weight_gradient
@@ -110,7 +85,7 @@ cpu::prepareConvWeightGradient(const KernelCall &call, Isa isa,
     return prepareBlockedGradient(call, shape, *kernels, prepared);
   DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
   const ConvWeightPlan plan = planWeightGradient(shape, kernels->vectorWidth);
-  prepared = std::make_unique<PreparedGradient<ConvWeightPlan>>(
+  prepared = std::make_unique<PreparedPlan<ConvWeightPlan>>(
       plan, plan.columns.group * plan.rowBlocks * plan.channelBlocks,
       kernels->convWeightGradient);
   return Status::ok();
@@ -164,7 +139,7 @@ Status cpu::prepareMaxPoolGradient(const KernelCall &call, Isa isa,
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readMaxPoolGradient(call, shape));
   const MaxPoolPlan plan = planMaxPoolGradient(shape);
-  prepared = std::make_unique<PreparedGradient<MaxPoolPlan>>(
+  prepared = std::make_unique<PreparedPlan<MaxPoolPlan>>(
       plan, ceilDiv(plan.planes, plan.planeBlock),
       shape.blockedX ? kernels->blockedMaxPoolGradient
                      : kernels->maxPoolGradient);

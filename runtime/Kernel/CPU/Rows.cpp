@@ -5,37 +5,13 @@
 #include "../Reference/Window.h"
 #include "Check.h"
 #include "Isa.h"
+#include "PreparedPlan.h"
 
 #include <algorithm>
 #include <cinttypes>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
-
-namespace {
-
-/// A plan and the function that runs its tiles.
-template <typename Plan> class PreparedRows final : public PreparedKernel {
-public:
-  using Function = void (*)(const Plan &plan, void *const *arguments,
-                            int64_t begin, int64_t end);
-
-  PreparedRows(const Plan &plan, int64_t tileCount, Function function)
-      : plan(plan), tileCount(tileCount), function(function) {}
-
-  int64_t tiles() const override { return tileCount; }
-
-  void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    function(plan, arguments, begin, end);
-  }
-
-private:
-  const Plan plan;
-  const int64_t tileCount;
-  const Function function;
-};
-
-} // namespace
 
 static Status checkTensors(const KernelCall &call, int64_t minRank,
                            int64_t maxRank) {
@@ -134,7 +110,7 @@ Status cpu::preparePool(const KernelCall &call, Isa isa,
   PoolPlan plan = {};
   DLC_RETURN_IF_ERROR(planPool(call, plan));
   const int64_t planes = call.inputs[0].shape[0] * call.inputs[0].shape[1];
-  prepared = std::make_unique<PreparedRows<PoolPlan>>(
+  prepared = std::make_unique<PreparedPlan<PoolPlan>>(
       plan, planes * plan.rowBlocks, kernels->pool);
   return Status::ok();
 }
@@ -148,24 +124,13 @@ bool cpu::poolFromOperation(std::string_view operation, const KernelCall &call,
       (rank != 1 && rank != 2) || call.inputs[0].rank() != rank + 2 ||
       !ref::readWindow(given, rank, window).isOk() ||
       !ref::readExtents(given, "kernel_shape", rank, 1, 1, window.kernel)
-           .isOk())
+           .isOk() ||
+      !setWindow(call.inputs[0], window, given.getInt("ceil_mode", 0) != 0,
+                 attributes))
     return false;
-  for (int64_t d = 0; d < rank; ++d) {
-    int64_t positions; // What automatic padding depends on.
-    if (!ref::countPositions(window, d, call.inputs[0].shape[d + 2],
-                             given.getInt("ceil_mode", 0) != 0, positions)
-             .isOk())
-      return false;
-  }
-  auto listOf = [&](const ref::Window::Extents &extents) {
-    return std::vector<int64_t>(extents.begin(), extents.begin() + rank);
-  };
-  std::vector<int64_t> pads = listOf(window.padBegin);
-  std::ranges::copy(listOf(window.padEnd), std::back_inserter(pads));
-  attributes.set("kernel_shape", listOf(window.kernel));
-  attributes.set("strides", listOf(window.strides));
-  attributes.set("dilations", listOf(window.dilations));
-  attributes.set("pads", std::move(pads));
+  attributes.set("kernel_shape",
+                 std::vector<int64_t>(window.kernel.begin(),
+                                      window.kernel.begin() + rank));
   attributes.set("mean", int64_t(operation == "avg_pool"));
   attributes.set("count_include_pad",
                  int64_t(given.getInt("count_include_pad", 0) != 0));
@@ -231,7 +196,7 @@ Status cpu::prepareSoftmax(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(planSoftmax(call, plan));
   const int64_t tiles = plan.inner > 1 ? plan.rows * plan.columnBlocks
                                        : ceilDiv(plan.rows, plan.rowBlock);
-  prepared = std::make_unique<PreparedRows<SoftmaxPlan>>(plan, tiles,
+  prepared = std::make_unique<PreparedPlan<SoftmaxPlan>>(plan, tiles,
                                                          kernels->softmax);
   return Status::ok();
 }

@@ -28,6 +28,21 @@ template <typename T>
 void storeRun(const TensorView &view, int64_t offset, int64_t count,
               const T *values);
 
+/// Folds of every eighth element, which do not wait for each other.
+template <typename T> using Parts = std::array<T, 8>;
+
+/// parts[k] = step(parts[k], i) for each i < count, in some k.
+template <typename T, typename Step>
+void stepParts(Parts<T> &parts, int64_t count, Step step) {
+  constexpr int64_t partCount = std::tuple_size_v<Parts<T>>;
+  int64_t i = 0;
+  for (; i + partCount <= count; i += partCount)
+    for (int64_t k = 0; k < partCount; ++k)
+      parts[k] = step(parts[k], i + k);
+  for (; i < count; ++i)
+    parts[0] = step(parts[0], i);
+}
+
 /// Nested loops over at most DLC_MAX_RANK dimensions that keep N element
 /// offsets. Dimensions that all offsets traverse evenly are merged, so that
 /// the common cases are one run.

@@ -7,6 +7,7 @@
 #include "ShapeRule.h"
 
 #include <cinttypes>
+#include <numeric>
 
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
@@ -216,19 +217,11 @@ struct Moments {
 };
 } // namespace
 
-/// The sum of term(i), i < count: of 8 sums, which need not wait for each
-/// other.
+/// The sum of term(i), i < count.
 template <typename F> static double sumOf(int64_t count, F term) {
-  constexpr int64_t parts = 8;
-  double sums[parts] = {};
-  int64_t i = 0;
-  for (; i + parts <= count; i += parts)
-    for (int64_t part = 0; part < parts; ++part)
-      sums[part] += term(i + part);
-  for (; i < count; ++i)
-    sums[0] += term(i);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-         ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  Parts<double> sums = {};
+  stepParts(sums, count, [&](double sum, int64_t i) { return sum + term(i); });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 /// With `centered` false the mean counts as 0: root mean square.

@@ -204,25 +204,20 @@ static void reduceTogether(const TensorView &x, const ReductionLoops &loops,
   });
 }
 
-/// Results one after the other, each of some parts that wait for none of each
-/// other: every eighth element.
+/// Results one after the other, each of parts.
 template <typename Reducer, typename T>
 static void reduceEach(const TensorView &x, const ReductionLoops &loops,
                        TensorView &y) {
-  constexpr int64_t partCount = 8;
   loops.kept.forEach([&](int64_t at, const auto &offsets) {
-    T parts[partCount];
-    std::fill_n(parts, partCount, Reducer::template start<T>());
+    Parts<T> parts;
+    parts.fill(Reducer::template start<T>());
     forEachBlock<T>(x, loops.reduced, offsets[0],
                     [&](const T *values, int64_t count) {
-                      int64_t i = 0;
-                      for (; i + partCount <= count; i += partCount)
-                        for (int64_t k = 0; k < partCount; ++k)
-                          parts[k] = Reducer::step(parts[k], values[i + k]);
-                      for (; i < count; ++i)
-                        parts[0] = Reducer::step(parts[0], values[i]);
+                      stepParts(parts, count, [&](T state, int64_t i) {
+                        return Reducer::step(state, values[i]);
+                      });
                     });
-    for (int64_t k = 1; k < partCount; ++k)
+    for (size_t k = 1; k < parts.size(); ++k)
       parts[0] = Reducer::step(parts[0], parts[k]);
     T result = Reducer::finish(parts[0], loops.reducedCount, x.type);
     storeRun(y, at, 1, &result);

@@ -184,11 +184,11 @@
 //   sequence_lens is i32; check() says whether its values fit. Inputs and units
 //   are at least one.
 // cpu.pool    input x, output y
-//   The largest elements, or means, of windows of kernel_shape of x [N, C, W]
-//   or [N, C, H, W], of which y has as many as it says; what lies outside of x
-//   is in none. strides, pads and dilations as cpu.conv has them. mean 1: the
-//   mean, of nothing 0 count_include_pad   1: elements that are padded count as
-//   zeros of a mean
+//   The largest elements, or means, of windows of x [N, C, W] or [N, C, H, W],
+//   of which y has as many as it says; what lies outside of x is in none.
+//   kernel_shape, and strides, pads and dilations as above
+//   mean                1: the mean, of nothing 0
+//   count_include_pad   1: elements that are padded count as zeros of a mean
 // cpu.softmax    input x, output y
 //   e^x along a dimension, over their sum.
 //   axis                which one, default the last
