@@ -518,16 +518,18 @@ LaunchCounts Compilation::launches() const {
   if (!state->module)
     return counts;
   SymbolTable symbols(*state->module);
-  // Of floats, or sums of products of bytes.
-  auto isOfLibraries = [](mlir::FunctionType function) {
+  auto isOfShapes = [](StringRef operation, mlir::FunctionType function) {
+    if (function.getInputs().empty())
+      return false;
     auto first = dyn_cast<TensorType>(function.getInput(0));
-    const bool isOfBytes = first && first.getElementTypeBitWidth() == 8;
-    return llvm::any_of(function.getResults(), [&](Type type) {
-      auto tensor = dyn_cast<TensorType>(type);
-      return tensor && !tensor.hasStaticShape() &&
-             (isOfBytes ? tensor.getElementType().isInteger(32)
-                        : tensor.getElementType().isF32());
-    });
+    return first && llvm::any_of(function.getResults(), [&](Type type) {
+             auto tensor = dyn_cast<TensorType>(type);
+             return tensor && !tensor.hasStaticShape() &&
+                    rt::lookupEntryOfOperation(
+                        operation.str(),
+                        graph::toDataType(first.getElementType()),
+                        graph::toDataType(tensor.getElementType()));
+           });
   };
   // A few numbers, of shapes or of positions, take no time anywhere.
   auto isSmall = [](Type type) {
@@ -551,10 +553,8 @@ LaunchCounts Compilation::launches() const {
     if (llvm::all_of(type.getInputs(), isSmall) &&
         llvm::all_of(type.getResults(), isSmall))
       return;
-    bool isOfShapes =
-        rt::lookupEntryOfOperation(entry.str()) && isOfLibraries(type);
-    ++(isOfShapes ? counts.byLibraryOfShapes
-                  : counts.byReferenceKernel)[entry.str()];
+    ++(isOfShapes(entry, type) ? counts.byLibraryOfShapes
+                               : counts.byReferenceKernel)[entry.str()];
   });
   return counts;
 }

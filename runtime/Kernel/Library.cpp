@@ -36,3 +36,13 @@ dlc::rt::lookupEntryOfOperation(std::string_view operation) {
            entry.operations.end();
   });
 }
+
+/// Libraries compute with floats, and sums of products of bytes.
+const LibraryEntry *dlc::rt::lookupEntryOfOperation(std::string_view operation,
+                                                    DataType operand,
+                                                    DataType result) {
+  const bool isOfBytes = operand == DLC_I8 || operand == DLC_U8;
+  return result == (isOfBytes ? DLC_I32 : DLC_F32)
+             ? lookupEntryOfOperation(operation)
+             : nullptr;
+}

@@ -206,36 +206,34 @@ static Explained explained(const rt::Program &loaded,
 }
 
 /// The library entry that computes an operation whose shapes are found while
-/// running; null where there is none, or it is one of neither floats nor bytes.
+/// running, or null.
 static const rt::LibraryEntry *entryOfShapes(const abi::Program &program,
                                              const abi::Launch &launch,
                                              const abi::Kernel &kernel) {
   constexpr std::string_view prefix = "reference.";
   std::string_view name = kernel.name()->string_view();
   const auto *arguments = launch.arguments();
-  if (kernel.kind() != abi::KernelKind::Reference || !name.starts_with(prefix))
-    return nullptr;
-  auto typeOf = [&](int32_t argument) {
-    return argument < 0 ? DLC_INVALID_TYPE
-                        : rt::DataType(program.values()->Get(argument)->type());
+  auto valueOf = [&](unsigned i) {
+    return arguments->Get(i) < 0 ? nullptr
+                                 : program.values()->Get(arguments->Get(i));
   };
-  if (!arguments || !launch.inputs())
+  if (kernel.kind() != abi::KernelKind::Reference ||
+      !name.starts_with(prefix) || !launch.inputs() || !valueOf(0))
     return nullptr;
-  const rt::DataType first = typeOf(arguments->Get(0));
-  const rt::DataType wanted =
-      first == DLC_I8 || first == DLC_U8 ? DLC_I32 : DLC_F32;
-  bool isOfShapes = false;
-  for (unsigned i = launch.inputs(); i < arguments->size(); ++i) {
-    if (arguments->Get(i) < 0)
-      continue;
-    const abi::Value &value = *program.values()->Get(arguments->Get(i));
-    bool isOpen = value.unranked();
-    for (unsigned d = 0; value.shape() && d < value.shape()->size(); ++d)
-      isOpen |= value.shape()->Get(d) < 0;
-    isOfShapes |= isOpen && typeOf(arguments->Get(i)) == wanted;
-  }
   name.remove_prefix(prefix.size());
-  return isOfShapes ? rt::lookupEntryOfOperation(name) : nullptr;
+  for (unsigned i = launch.inputs(); i < arguments->size(); ++i) {
+    const abi::Value *value = valueOf(i);
+    if (!value)
+      continue;
+    bool isOpen = value->unranked();
+    for (unsigned d = 0; value->shape() && d < value->shape()->size(); ++d)
+      isOpen |= value->shape()->Get(d) < 0;
+    const rt::LibraryEntry *entry = rt::lookupEntryOfOperation(
+        name, rt::DataType(valueOf(0)->type()), rt::DataType(value->type()));
+    if (isOpen && entry)
+      return entry;
+  }
+  return nullptr;
 }
 
 static std::vector<LaunchReport> collect(const rt::Program &loaded,

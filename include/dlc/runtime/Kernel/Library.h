@@ -161,6 +161,11 @@ const LibraryEntry *lookupLibraryEntry(std::string_view name);
 /// The entry that computes a Graph operation by itself, or null.
 const LibraryEntry *lookupEntryOfOperation(std::string_view operation);
 
+/// The same for a first operand and a result of these types. Which calls it
+/// takes is known once their shapes are.
+const LibraryEntry *lookupEntryOfOperation(std::string_view operation,
+                                           DataType operand, DataType result);
+
 } // namespace dlc::rt
 
 #endif // DLC_RUNTIME_KERNEL_LIBRARY_H
