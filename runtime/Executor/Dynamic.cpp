@@ -121,7 +121,7 @@ Status Execution::State::compute(const LaunchRecord &record, Lane &lane) {
   std::span<TensorView> outputs(lane.outputTensors.data(),
                                 record.argumentCount - record.inputCount);
   ref::ComputeContext context(inputs, outputs, *record.attributes,
-                              &lane.allocateResult);
+                              &lane.allocateResult, &lane.share);
   Status status = record.operation->run(context);
   // The allocator can only say "no memory"; this is the reason.
   if (!lane.allocationStatus.isOk())

@@ -195,6 +195,10 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
                                   std::span<const int64_t> shape) {
       return allocateForResult(lane, index, shape);
     };
+    lane.share = [this, &lane](int64_t count, uint64_t nanoseconds,
+                               const auto &part) {
+      overTiles(count, nanoseconds, lane, part);
+    };
   }
   if (program.schedule.segments.empty())
     return Status::ok();
@@ -225,8 +229,9 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   const bool usesPool =
       program.statistics.dynamicValues || !program.dynamicEntries.empty();
   if (usesPool && program.parts.empty()) {
-    pool = createPooledManager(Context::cpu(), createHostSource(),
-                               {.keptBytes = keptPoolBytes, .caches = 1});
+    pool = createPooledManager(
+        Context::cpu(), createHostSource(),
+        {.keptBytes = keptPoolBytes, .repeats = true, .caches = 1});
     if (!pool)
       return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   }

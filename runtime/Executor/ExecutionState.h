@@ -138,6 +138,7 @@ private:
     std::vector<TensorView> inputTensors, outputTensors;
     std::vector<void *> callArguments; ///< Of a library, with a workspace.
     ref::ComputeContext::Allocator allocateResult;
+    ref::ComputeContext::Sharer share; ///< Among the workers.
   };
 
   Status allocateArena(SharedArenas &from, uint32_t device);

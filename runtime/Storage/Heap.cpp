@@ -155,18 +155,21 @@ HeapBlock *Heap::addRegion(size_t bytes, Status &whyNot) {
 }
 
 /// Before growing by `bytes` to a new peak: gives free granules back, the
-/// largest pieces first, as long as free memory is above an eighth of the used.
+/// largest pieces first, as long as more is free than the heap may keep.
 void Heap::makeUpFor(size_t bytes) {
   size_t committed = counts.committedBytes + alignUp(bytes, granule);
   if (committed <= counts.peakCommittedBytes)
     return;
   size_t used = counts.usedBytes + bytes, allowed = used + used / 8;
+  if (repeats)
+    allowed += std::min(madeUpBytes / 4, counts.peakUsedBytes / 2);
   while (committed > allowed) {
     HeapBlock *block = common.largest();
     size_t freed = block ? decommit(block) : 0;
     if (!freed)
       return;
     committed -= freed;
+    madeUpBytes += freed;
   }
 }
 
@@ -273,8 +276,9 @@ HeapBlock *Heap::grow(size_t bytes, StreamId stream, Status &whyNot) {
 // Interface
 //===----------------------------------------------------------------------===//
 
-Heap::Heap(MemorySource &source, size_t byteCap)
-    : source(source), byteCap(byteCap), granule(source.granule()),
+Heap::Heap(MemorySource &source, size_t byteCap, bool repeats)
+    : source(source), byteCap(byteCap), repeats(repeats),
+      granule(source.granule()),
       leastDecommit(std::max(granule, size_t(64) << 10)) {
   streams[0] = &common;
 }

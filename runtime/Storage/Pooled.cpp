@@ -60,7 +60,7 @@ public:
                 unsigned cacheCount)
       : StorageManager(context), caches(std::move(caches)),
         cacheCount(cacheCount), options(options), source(std::move(source)),
-        heap(*this->source, options.byteCap) {}
+        heap(*this->source, options.byteCap, options.repeats) {}
 
 private:
   using Lock = std::unique_lock<std::mutex>;

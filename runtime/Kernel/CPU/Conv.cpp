@@ -80,7 +80,7 @@ static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
   constexpr int64_t mostTail = 2, manyVectors = 24;
   const int64_t tail = plan.pixels % vectorWidth;
   if (plan.packedW && vectorWidth > 4 && tail > 0 && tail <= mostTail &&
-      plan.vectors > 1 && plan.vectors <= manyVectors) {
+      plan.vectors <= manyVectors) {
     plan.tailPixels = tail;
     plan.vectors -= 1;
   }
@@ -90,8 +90,12 @@ static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
   const int64_t wanted =
       std::clamp<int64_t>(ceilDiv(wantedTiles, std::max<int64_t>(outer, 1)), 1,
                           std::max<int64_t>(work / minTileWork, 1));
-  const int64_t fewestPixelBlocks = ceilDiv(plan.vectors, maxVectors);
-  const int64_t mostPixelBlocks = ceilDiv(plan.vectors, panelVectors);
+  // A block of nothing but such pixels has no vectors.
+  const int64_t leastBlocks = plan.pixels > 0 ? 1 : 0;
+  const int64_t fewestPixelBlocks =
+      std::max(ceilDiv(plan.vectors, maxVectors), leastBlocks);
+  const int64_t mostPixelBlocks =
+      std::max(ceilDiv(plan.vectors, panelVectors), leastBlocks);
   auto channelBlocksOf = [&](int64_t channels) {
     return ceilDiv(plan.outChannels, channels);
   };

@@ -345,7 +345,7 @@ static Status convolveAll(ComputeContext &context, const typename E::Storage *x,
   auto *to = y.as<typename E::Storage>();
   if (channels % plan.outputBlock != 0)
     std::fill_n(to, y.size(), E::encode(Accumulator<E>(0)));
-  for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
+  auto convolvePlane = [&](int64_t plane) {
     int64_t n = plane / channels, m = plane % channels;
     Accumulator<E> start = 0;
     if (bias)
@@ -354,7 +354,14 @@ static Status convolveAll(ComputeContext &context, const typename E::Storage *x,
                 w + m * depth * plan.kernelSize, start,
                 to + n * outputImage +
                     channelOffset(m, plan.outputSize, plan.outputBlock));
-  }
+  };
+  context.inParts(y.shape[0] * channels,
+                  static_cast<double>(plan.outputSize) *
+                      static_cast<double>(plan.kernelSize * depth),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t plane = begin; plane < end; ++plane)
+                      convolvePlane(plane);
+                  });
   return Status::ok();
 }
 

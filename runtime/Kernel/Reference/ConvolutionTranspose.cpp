@@ -216,8 +216,7 @@ static Status computeConvTranspose(ComputeContext &context) {
   return dispatch(y.type, [&](auto element) {
     using E = decltype(element);
     using Storage = typename E::Storage;
-    std::vector<Accumulator<E>> sums(plan.outputSize);
-    for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
+    auto convolvePlane = [&](int64_t plane, std::span<Accumulator<E>> sums) {
       int64_t n = plane / channels, m = plane % channels;
       int64_t c = m / perGroup * depth;
       Accumulator<E> start = 0;
@@ -229,7 +228,15 @@ static Status computeConvTranspose(ComputeContext &context) {
                   w.as<Storage>() + filter * plan.kernelSize, depth,
                   perGroup * plan.kernelSize, sums,
                   y.as<Storage>() + plane * plan.outputSize);
-    }
+    };
+    context.inParts(y.shape[0] * channels,
+                    static_cast<double>(plan.inputSize) *
+                        static_cast<double>(plan.kernelSize * depth),
+                    [&](int64_t begin, int64_t end) {
+                      std::vector<Accumulator<E>> sums(plan.outputSize);
+                      for (int64_t plane = begin; plane < end; ++plane)
+                        convolvePlane(plane, sums);
+                    });
     return Status::ok();
   });
 }

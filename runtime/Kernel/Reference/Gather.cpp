@@ -104,12 +104,16 @@ static Status computeGather(ComputeContext &context) {
   std::vector<int64_t> resolved(count);
   for (int64_t j = 0; j < count; ++j)
     DLC_RETURN_IF_ERROR(readIndex(indices, j, extent, resolved[j]));
-  for (int64_t i = 0; inner && i < outer; ++i) {
-    for (int64_t index : resolved) {
-      std::memcpy(target, x.as<char>() + (i * extent + index) * inner, inner);
-      target += inner;
-    }
-  }
+  auto copyRows = [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      std::memcpy(target + row * inner,
+                  x.as<char>() +
+                      (row / count * extent + resolved[row % count]) * inner,
+                  inner);
+  };
+  if (inner && count)
+    context.inParts(outer * count, static_cast<double>(inner) / 10 + 5,
+                    copyRows);
   return Status::ok();
 }
 

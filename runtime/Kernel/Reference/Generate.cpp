@@ -130,7 +130,7 @@ static Status computeOneHot(ComputeContext &context) {
   int64_t axis = context.attrs().getInt("axis", -1);
   DLC_RETURN_IF_ERROR(normalizeAxis(axis, y.rank()));
   size_t size = sizeOf(y.type);
-  fillElements(y.data, y.size(), values.data, size);
+  fillElements(context, y.data, y.size(), values.data, size);
   int64_t depth = y.shape[axis];
   int64_t inner = extentOf(y.shape, axis + 1, y.shape.size());
   return dispatch(indices.type, [&]<typename E>(E) {

@@ -66,29 +66,51 @@ public:
     strides[rank++] = dimStrides;
   }
 
+  /// Number of elements.
+  int64_t size() const {
+    int64_t product = empty ? 0 : 1;
+    for (size_t d = 0; d < rank && !empty; ++d)
+      product *= extents[d];
+    return product;
+  }
+
   /// Calls function(at, offsets, strides, count) for each run along the
-  /// innermost dimension, in row-major order; `at` counts the elements before
-  /// the run.
-  template <typename F> void forEachRun(F &&function) const {
-    if (empty)
+  /// innermost dimension, in row-major order, of the elements [begin, end);
+  /// `at` counts the elements before the run.
+  template <typename F>
+  void forEachRun(int64_t begin, int64_t end, F &&function) const {
+    if (begin >= end)
       return;
     if (rank == 0)
       return function(int64_t(0), Offsets{}, Offsets{}, int64_t(1));
     std::array<int64_t, DLC_MAX_RANK> index{};
     Offsets offsets{};
-    for (int64_t at = 0;; at += extents[0]) {
-      function(at, offsets, strides[0], extents[0]);
-      size_t d = 1;
-      while (d < rank && !advance(d, index, offsets))
+    int64_t rest = begin / extents[0], within = begin % extents[0];
+    for (size_t d = 1; d < rank; rest /= extents[d++]) {
+      index[d] = rest % extents[d];
+      for (size_t k = 0; k < N; ++k)
+        offsets[k] += strides[d][k] * index[d];
+    }
+    for (int64_t at = begin; at < end; within = 0) {
+      const int64_t count = std::min(extents[0] - within, end - at);
+      Offsets first = offsets;
+      for (size_t k = 0; k < N; ++k)
+        first[k] += strides[0][k] * within;
+      function(at, first, strides[0], count);
+      at += count;
+      for (size_t d = 1; d < rank && !advance(d, index, offsets);)
         ++d;
-      if (d >= rank)
-        return;
     }
   }
+  template <typename F> void forEachRun(F &&function) const {
+    forEachRun(0, size(), function);
+  }
 
-  /// Calls function(at, offsets) for each element.
-  template <typename F> void forEach(F &&function) const {
+  /// Calls function(at, offsets) for each of the elements [begin, end).
+  template <typename F>
+  void forEach(int64_t begin, int64_t end, F &&function) const {
     forEachRun(
+        begin, end,
         [&](int64_t at, Offsets offsets, const Offsets &steps, int64_t count) {
           for (int64_t i = 0; i < count; ++i) {
             function(at + i, offsets);
@@ -96,6 +118,9 @@ public:
               offsets[k] += steps[k];
           }
         });
+  }
+  template <typename F> void forEach(F &&function) const {
+    forEach(0, size(), function);
   }
 
 private:
@@ -165,20 +190,24 @@ void mapBlocks(ComputeContext &context, F &function,
   const TensorView &result = context.output(0);
   auto loop =
       broadcastLoop<count>(result.shape, {context.input(operand).shape...});
-  T inputs[count][blockSize];
-  R outputs[blockSize];
-  loop.forEachRun([&](int64_t at, const auto &offsets, const auto &strides,
-                      int64_t length) {
-    for (int64_t begin = 0; begin < length; begin += blockSize) {
-      int64_t block = std::min(blockSize, length - begin);
-      (loadRun(context.input(operand),
-               offsets[operand] + begin * strides[operand], strides[operand],
-               block, inputs[operand]),
-       ...);
-      for (int64_t i = 0; i < block; ++i)
-        outputs[i] = function(inputs[operand][i]...);
-      storeRun(result, at + begin, block, outputs);
-    }
+  context.inParts(loop.size(), 2, [&](int64_t first, int64_t last) {
+    T inputs[count][blockSize];
+    R outputs[blockSize];
+    loop.forEachRun(first, last,
+                    [&](int64_t at, const auto &offsets, const auto &strides,
+                        int64_t length) {
+                      for (int64_t begin = 0; begin < length;
+                           begin += blockSize) {
+                        int64_t block = std::min(blockSize, length - begin);
+                        (loadRun(context.input(operand),
+                                 offsets[operand] + begin * strides[operand],
+                                 strides[operand], block, inputs[operand]),
+                         ...);
+                        for (int64_t i = 0; i < block; ++i)
+                          outputs[i] = function(inputs[operand][i]...);
+                        storeRun(result, at + begin, block, outputs);
+                      }
+                    });
   });
 }
 

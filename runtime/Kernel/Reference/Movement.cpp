@@ -51,7 +51,7 @@ static Status inferTranspose(const InferContext &context,
 
 static Status computeTranspose(ComputeContext &context) {
   const TensorView &x = context.input(0);
-  copyTransposed(context.output(0).data, x.data, x.shape,
+  copyTransposed(context, context.output(0).data, x.data, x.shape,
                  context.attrs().getInts("perm"), sizeOf(x.type));
   return Status::ok();
 }
@@ -92,7 +92,7 @@ static Status computeExpand(ComputeContext &context) {
     if (x.shape[i] == 1)
       from.strides[i] = 0;
   from.strides.insert(from.strides.begin(), y.shape.size() - x.shape.size(), 0);
-  copyElements(y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
+  copyElements(context, y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
                sizeOf(x.type));
   return Status::ok();
 }
@@ -145,7 +145,7 @@ static Status computeTile(ComputeContext &context) {
                       {target.strides[i] * x.shape[i], target.strides[i]});
   }
   if (y.size() != 0)
-    copyElements(y.data, to, x.data, from, shape, sizeOf(x.type));
+    copyElements(context, y.data, to, x.data, from, shape, sizeOf(x.type));
   return Status::ok();
 }
 
@@ -206,7 +206,7 @@ static Status computeConcat(ComputeContext &context) {
   Walk to = rowMajorWalk(y.shape);
   for (size_t i = 0; i < context.inputCount(); ++i) {
     const TensorView &x = context.input(i);
-    copyElements(y.data, to, x.data, rowMajorWalk(x.shape), x.shape,
+    copyElements(context, y.data, to, x.data, rowMajorWalk(x.shape), x.shape,
                  sizeOf(x.type));
     to.start += to.strides[axis] * x.shape[axis];
   }
@@ -266,7 +266,7 @@ static Status computeSplit(ComputeContext &context) {
   Walk from = rowMajorWalk(x.shape);
   for (size_t i = 0; i < context.outputCount(); ++i) {
     TensorView &y = context.output(i);
-    copyElements(y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
+    copyElements(context, y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
                  sizeOf(x.type));
     from.start += from.strides[axis] * y.shape[axis];
   }
@@ -368,7 +368,7 @@ static Status computeSlice(ComputeContext &context) {
     from.start += stride * range.start;
     stride *= range.step;
   }
-  copyElements(y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
+  copyElements(context, y.data, rowMajorWalk(y.shape), x.data, from, y.shape,
                sizeOf(x.type));
   return Status::ok();
 }

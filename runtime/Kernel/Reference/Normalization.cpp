@@ -61,14 +61,18 @@ static Status mapLines(ComputeContext &context, F function) {
   Lines lines = linesOf(x.shape, axis);
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
-    lines.starts.forEach([&](int64_t, const auto &offsets) {
+    auto mapLine = [&](int64_t, const auto &offsets) {
       LineSummary summary = summarize<E>(x.data, lines, offsets[0]);
       for (int64_t i = 0; i < lines.length; ++i) {
         int64_t at = offsets[0] + i * lines.stride;
         double value = loadElement<E>(x.data, at);
         storeElement<E>(y.data, at, function(value, i, summary));
       }
-    });
+    };
+    context.inParts(lines.starts.size(), static_cast<double>(lines.length) * 20,
+                    [&](int64_t begin, int64_t end) {
+                      lines.starts.forEach(begin, end, mapLine);
+                    });
     return Status::ok();
   });
 }
@@ -196,7 +200,7 @@ static Status computeBatchNorm(ComputeContext &context) {
     inner *= dim;
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
-    for (int64_t row = 0, e = x.shape[0] * channels; row < e; ++row) {
+    auto normalizeRow = [&](int64_t row) {
       int64_t c = row % channels;
       double scale = floatAt(context.input(1), c) /
                      std::sqrt(floatAt(context.input(4), c) + epsilon);
@@ -205,7 +209,12 @@ static Status computeBatchNorm(ComputeContext &context) {
       for (int64_t i = row * inner; i < (row + 1) * inner; ++i)
         storeElement<E>(y.data, i,
                         (loadElement<E>(x.data, i) - mean) * scale + bias);
-    }
+    };
+    context.inParts(x.shape[0] * channels, static_cast<double>(inner) * 1.5,
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t row = begin; row < end; ++row)
+                        normalizeRow(row);
+                    });
     return Status::ok();
   });
 }
@@ -224,20 +233,44 @@ template <typename F> static double sumOf(int64_t count, F term) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
+/// The sum of sumOfSome(begin, end) over all of some thousands of [0, count),
+/// whoever computes which.
+template <typename F>
+static double sumInParts(const ComputeContext &context, int64_t count,
+                         F sumOfSome) {
+  constexpr int64_t size = 1 << 14;
+  if (count <= size)
+    return sumOfSome(0, count);
+  std::vector<double> sums((count - 1) / size + 1);
+  context.inParts(
+      static_cast<int64_t>(sums.size()), size, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          sums[i] = sumOfSome(i * size, std::min((i + 1) * size, count));
+      });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 /// With `centered` false the mean counts as 0: root mean square.
 template <typename E>
-static Moments momentsOf(const void *x, int64_t begin, int64_t count,
-                         double epsilon, bool centered) {
+static Moments momentsOf(const ComputeContext &context, int64_t start,
+                         int64_t count, double epsilon, bool centered) {
+  const void *x = context.input(0).data;
   Moments moments;
   if (centered)
-    moments.mean = sumOf(count, [&](int64_t i) {
-      return static_cast<double>(loadElement<E>(x, begin + i));
+    moments.mean = sumInParts(context, count, [&](int64_t begin, int64_t end) {
+      return sumOf(end - begin, [&](int64_t i) {
+        return static_cast<double>(loadElement<E>(x, start + begin + i));
+      });
     });
   moments.mean /= count;
-  const double squares = sumOf(count, [&](int64_t i) {
-    const double difference = loadElement<E>(x, begin + i) - moments.mean;
-    return difference * difference;
-  });
+  const double squares =
+      sumInParts(context, count, [&](int64_t begin, int64_t end) {
+        return sumOf(end - begin, [&](int64_t i) {
+          const double difference =
+              loadElement<E>(x, start + begin + i) - moments.mean;
+          return difference * difference;
+        });
+      });
   moments.factor = 1 / std::sqrt(squares / count + epsilon);
   return moments;
 }
@@ -260,29 +293,36 @@ static Status normalizeTrailing(ComputeContext &context, bool centered) {
     // Runs of elements that scale and bias go along with evenly: whole
     // segments, parts of one, or several.
     constexpr int64_t mostAtOnce = 128;
-    double scales[mostAtOnce], biases[mostAtOnce] = {};
-    Moments moments;
-    loop.forEachRun([&](int64_t at, auto offsets, const auto &steps,
-                        int64_t run) {
-      while (run > 0) {
-        const int64_t within = at % count;
-        if (within == 0)
-          moments = momentsOf<E>(x.data, at, count, epsilon, centered);
-        const int64_t some = std::min({run, count - within, mostAtOnce});
-        loadRun(context.input(1), offsets[0], steps[0], some, scales);
-        if (hasBias)
-          loadRun(context.input(2), offsets[1], steps[1], some, biases);
-        for (int64_t i = 0; i < some; ++i) {
-          const double value =
-              (loadElement<E>(x.data, at + i) - moments.mean) * moments.factor;
-          storeElement<E>(y.data, at + i, value * scales[i] + biases[i]);
-        }
-        at += some;
-        run -= some;
-        offsets[0] += some * steps[0];
-        offsets[1] += some * steps[1];
-      }
-    });
+    auto normalizeSegments = [&](int64_t begin, int64_t end) {
+      double scales[mostAtOnce], biases[mostAtOnce] = {};
+      Moments moments;
+      loop.forEachRun(
+          begin * count, end * count,
+          [&](int64_t at, auto offsets, const auto &steps, int64_t run) {
+            while (run > 0) {
+              const int64_t within = at % count;
+              if (within == 0)
+                moments = momentsOf<E>(context, at, count, epsilon, centered);
+              const int64_t some = std::min({run, count - within, mostAtOnce});
+              loadRun(context.input(1), offsets[0], steps[0], some, scales);
+              if (hasBias)
+                loadRun(context.input(2), offsets[1], steps[1], some, biases);
+              for (int64_t i = 0; i < some; ++i) {
+                const double value =
+                    (loadElement<E>(x.data, at + i) - moments.mean) *
+                    moments.factor;
+                storeElement<E>(y.data, at + i, value * scales[i] + biases[i]);
+              }
+              at += some;
+              run -= some;
+              offsets[0] += some * steps[0];
+              offsets[1] += some * steps[1];
+            }
+          });
+    };
+    if (count > 0)
+      context.inParts(x.size() / count, static_cast<double>(count) * 2.5,
+                      normalizeSegments);
     return Status::ok();
   });
 }
@@ -306,19 +346,32 @@ static Status computeGroupNorm(ComputeContext &context) {
   int64_t segment = channels / groups * inner;
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
-    Moments moments;
-    for (int64_t begin = 0; begin < size; begin += inner) {
-      if (begin % segment == 0)
-        moments = momentsOf<E>(x.data, begin, segment, epsilon, true);
-      const int64_t c = begin / inner % channels;
+    auto normalizeRow = [&](int64_t row, const Moments &moments) {
+      const int64_t c = row % channels;
       const double scale = floatAt(context.input(1), c);
       const double bias = floatAt(context.input(2), c);
-      for (int64_t i = begin; i < begin + inner; ++i) {
+      for (int64_t i = row * inner; i < (row + 1) * inner; ++i) {
         const double value =
             (loadElement<E>(x.data, i) - moments.mean) * moments.factor;
         storeElement<E>(y.data, i, value * scale + bias);
       }
-    }
+    };
+    // Groups are shared out, and so are the rows of one, of which there may be
+    // few.
+    const int64_t rows = segment / inner;
+    auto normalizeGroups = [&](int64_t begin, int64_t end) {
+      for (int64_t group = begin; group < end; ++group) {
+        const Moments moments =
+            momentsOf<E>(context, group * segment, segment, epsilon, true);
+        context.inParts(rows, static_cast<double>(inner),
+                        [&](int64_t first, int64_t last) {
+                          for (int64_t row = first; row < last; ++row)
+                            normalizeRow(group * rows + row, moments);
+                        });
+      }
+    };
+    context.inParts(size / segment, static_cast<double>(segment) * 2.5,
+                    normalizeGroups);
     return Status::ok();
   });
 }

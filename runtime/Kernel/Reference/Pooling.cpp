@@ -153,8 +153,8 @@ static Cover coverAt(const Window &window, std::span<const int64_t> extents,
 }
 
 /// Calls function(cover, inputOffset, outputOffset) for each element of `y`,
-/// the result of pooling `x`.
-template <typename F>
+/// the result of pooling `x`, in parts unless a call depends on those before.
+template <bool isIndependent = true, typename F>
 static Status forEachWindow(const ComputeContext &context, const TensorView &x,
                             const TensorView &y, F &&function) {
   Window window;
@@ -167,15 +167,28 @@ static Status forEachWindow(const ComputeContext &context, const TensorView &x,
   }
   if (y.size() == 0)
     return Status::ok();
-  int64_t planes = x.shape[0] * x.shape[1], at = 0;
+  int64_t planes = x.shape[0] * x.shape[1];
   int64_t inputSize = extentOf(x.shape, 2, x.shape.size());
   int64_t outputSize = extentOf(y.shape, 2, y.shape.size());
-  for (IndexCounter position(y.shape.subspan(2)); !position.isDone();
-       position.next(), ++at) {
-    Cover cover = coverAt(window, extents, position.index());
-    for (int64_t plane = 0; plane < planes; ++plane)
-      function(cover, plane * inputSize, plane * outputSize + at);
-  }
+  auto pool = [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> position(y.shape.size() - 2);
+    for (int64_t at = begin; at < end; ++at) {
+      int64_t rest = at;
+      for (size_t d = position.size(); d-- > 0; rest /= y.shape[d + 2])
+        position[d] = rest % y.shape[d + 2];
+      Cover cover = coverAt(window, extents, position);
+      for (int64_t plane = 0; plane < planes; ++plane)
+        function(cover, plane * inputSize, plane * outputSize + at);
+    }
+  };
+  if constexpr (isIndependent)
+    context.inParts(
+        outputSize,
+        static_cast<double>(planes) *
+            static_cast<double>(extentOf(window.kernel, 0, window.rank)),
+        pool);
+  else
+    pool(0, outputSize);
   return Status::ok();
 }
 
@@ -257,7 +270,7 @@ static Status computeMaxPoolGradient(ComputeContext &context) {
   TensorView &dx = context.output(0);
   return dispatchFloat(x.type, [&]<typename E>(E) {
     std::vector<double> sums(dx.size());
-    DLC_RETURN_IF_ERROR(forEachWindow(
+    DLC_RETURN_IF_ERROR(forEachWindow<false>(
         context, x, g, [&](const Cover &cover, int64_t from, int64_t to) {
           if (int64_t tap = findMax<E>(x, from, cover); tap >= 0)
             sums[from + tap] += loadElement<E>(g.data, to);

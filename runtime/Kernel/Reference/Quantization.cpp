@@ -185,26 +185,30 @@ static std::vector<double> loadAll(const TensorView &view) {
 /// y[i] = function(i, x[i]), some elements after the other: types are looked at
 /// once for them.
 template <typename Function>
-static void mapInRuns(const TensorView &x, TensorView &y,
+static void mapInRuns(const ComputeContext &context, TensorView &y,
                       const Function &function) {
-  constexpr int64_t most = 256;
-  double values[most];
-  for (int64_t begin = 0; begin < x.size(); begin += most) {
-    const int64_t count = std::min(most, x.size() - begin);
-    loadRun(x, begin, 1, count, values);
-    for (int64_t i = 0; i < count; ++i)
-      values[i] = function(begin + i, values[i]);
-    storeRun(y, begin, count, values);
-  }
+  const TensorView &x = context.input(0);
+  context.inParts(x.size(), 2, [&](int64_t begin, int64_t end) {
+    constexpr int64_t most = 256;
+    double values[most];
+    for (; begin < end; begin += most) {
+      const int64_t count = std::min(most, end - begin);
+      loadRun(x, begin, 1, count, values);
+      for (int64_t i = 0; i < count; ++i)
+        values[i] = function(begin + i, values[i]);
+      storeRun(y, begin, count, values);
+    }
+  });
 }
 
 /// Quantises floats by one scale; NaN becomes the zero point. No function is
 /// called for an element: numbers that are clamped to what adding a large one
 /// leaves whole are rounded by that, from halves to even ones.
-static void quantizeFloats(const TensorView &x, float scale, double zeroPoint,
-                           const Range &range, TensorView &y) {
+static void quantizeFloats(const ComputeContext &context, float scale,
+                           double zeroPoint, const Range &range,
+                           TensorView &y) {
   constexpr double far = 0x1p40, large = 0x1.8p52;
-  mapInRuns(x, y, [=](int64_t, double value) {
+  mapInRuns(context, y, [=](int64_t, double value) {
     const double quotient = static_cast<float>(value) / scale;
     const double known = quotient == quotient ? quotient : 0;
     const double rounded = (std::clamp(known, -far, far) + large) - large;
@@ -226,10 +230,11 @@ static Status computeQuantize(ComputeContext &context) {
                       zeroPoints = loadAll(context.input(2));
   Range range = rangeOf(y.type);
   if (x.type == DLC_F32 && type == DLC_F32 && scales.size() == 1) {
-    quantizeFloats(x, static_cast<float>(scales[0]), zeroPoints[0], range, y);
+    quantizeFloats(context, static_cast<float>(scales[0]), zeroPoints[0], range,
+                   y);
     return Status::ok();
   }
-  mapInRuns(x, y, [&](int64_t i, double value) {
+  mapInRuns(context, y, [&](int64_t i, double value) {
     int64_t at = granularity.scaleOf(i);
     double quotient =
         roundTo(type, roundTo(type, value) / roundTo(type, scales[at]));
@@ -267,7 +272,7 @@ static Status computeDequantize(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
   std::vector<double> scales = loadAll(scale),
                       zeroPoints = loadAll(context.input(2));
-  mapInRuns(x, y, [&](int64_t i, double value) {
+  mapInRuns(context, y, [&](int64_t i, double value) {
     int64_t at = granularity.scaleOf(i);
     return (value - zeroPoints[at]) * scales[at]; // the difference is exact
   });

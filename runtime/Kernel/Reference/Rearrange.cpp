@@ -133,7 +133,7 @@ static void padConstant(ComputeContext &context,
                         std::span<const Margin> margins) {
   const TensorView &x = context.input(0), &y = context.output(0);
   const size_t size = sizeOf(x.type);
-  fillElements(y.data, y.size(), context.input(2).data, size);
+  fillElements(context, y.data, y.size(), context.input(2).data, size);
   Walk from = rowMajorWalk(x.shape), to = rowMajorWalk(y.shape);
   std::vector<int64_t> kept;
   for (size_t i = 0; i < margins.size(); ++i) {
@@ -141,7 +141,7 @@ static void padConstant(ComputeContext &context,
     from.start += from.strides[i] * std::max<int64_t>(-margins[i].before, 0);
     to.start += to.strides[i] * std::max<int64_t>(margins[i].before, 0);
   }
-  copyElements(y.data, to, x.data, from, kept, size);
+  copyElements(context, y.data, to, x.data, from, kept, size);
 }
 
 /// For each position of a padded dimension the position in the operand.
@@ -160,9 +160,10 @@ static std::vector<int64_t> padSources(int64_t dim, Margin margin,
 }
 
 /// Row by row: what is left of the operand's lies behind each other.
-static void copyPadded(const TensorView &x, TensorView &y,
+static void copyPadded(ComputeContext &context,
                        std::span<const std::vector<int64_t>> sources,
                        std::span<const Margin> margins) {
+  const TensorView &x = context.input(0), &y = context.output(0);
   const size_t size = sizeOf(x.type), rank = sources.size();
   if (rank == 0) {
     std::memcpy(y.data, x.data, size);
@@ -173,12 +174,11 @@ static void copyPadded(const TensorView &x, TensorView &y,
   const int64_t width = y.shape.back();
   const int64_t first = std::max<int64_t>(margins.back().before, 0);
   const int64_t kept = croppedExtent(x.shape.back(), margins.back());
-  char *target = y.as<char>();
-  for (IndexCounter at(y.shape.first(rank - 1)); !at.isDone();
-       at.next(), target += width * size) {
+  auto copyRow = [&](int64_t at) {
+    char *target = y.as<char>() + at * width * size;
     uint64_t offset = 0;
-    for (size_t i = 0; i + 1 < rank; ++i)
-      offset += from.strides[i] * sources[i][at[i]];
+    for (size_t i = rank - 1; i-- > 0; at /= y.shape[i])
+      offset += from.strides[i] * sources[i][at % y.shape[i]];
     const char *source = x.as<char>() + offset * size;
     auto copy = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
@@ -189,7 +189,13 @@ static void copyPadded(const TensorView &x, TensorView &y,
       std::memcpy(target + first * size, source + row[first] * size,
                   kept * size);
     copy(first + std::max<int64_t>(kept, 0), width);
-  }
+  };
+  context.inParts(extentOf(y.shape, 0, rank - 1),
+                  static_cast<double>(width * size) / 10 + 10,
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t row = begin; row < end; ++row)
+                      copyRow(row);
+                  });
 }
 
 static Status computePad(ComputeContext &context) {
@@ -212,7 +218,7 @@ static Status computePad(ComputeContext &context) {
   for (size_t i = 0; i < margins.size(); ++i)
     sources.push_back(padSources(x.shape[i], margins[i], y.shape[i], mode));
 
-  copyPadded(x, y, sources, margins);
+  copyPadded(context, sources, margins);
   return Status::ok();
 }
 
@@ -268,7 +274,7 @@ static Status computeReverseSequence(ComputeContext &context) {
       int64_t source = t < lens[b] ? lens[b] - 1 - t : t;
       to.start = dense.strides[batch] * b + dense.strides[time] * t;
       from.start = dense.strides[batch] * b + dense.strides[time] * source;
-      copyElements(context.output(0).data, to, x.data, from, rest,
+      copyElements(context, context.output(0).data, to, x.data, from, rest,
                    sizeOf(x.type));
     }
   }
@@ -338,7 +344,7 @@ static Status computeDepthToSpace(ComputeContext &context) {
                           : Dims{n, c, block, block, h, w};
   Dims permutation =
       depthFirst ? Dims{0, 3, 4, 1, 5, 2} : Dims{0, 1, 4, 2, 5, 3};
-  copyTransposed(context.output(0).data, x.data, shape, permutation,
+  copyTransposed(context, context.output(0).data, x.data, shape, permutation,
                  sizeOf(x.type));
   return Status::ok();
 }
@@ -360,7 +366,7 @@ static Status computeSpaceToDepth(ComputeContext &context) {
   int64_t shape[] = {x.shape[0], x.shape[1],         x.shape[2] / block,
                      block,      x.shape[3] / block, block};
   static constexpr int64_t permutation[] = {0, 3, 5, 1, 2, 4};
-  copyTransposed(context.output(0).data, x.data, shape, permutation,
+  copyTransposed(context, context.output(0).data, x.data, shape, permutation,
                  sizeOf(x.type));
   return Status::ok();
 }

@@ -183,32 +183,34 @@ template <bool isMax> struct ExtremeReducer {
 /// Results whose operand's elements lie behind each other, some at once.
 template <typename Reducer, typename T>
 static void reduceTogether(const TensorView &x, const ReductionLoops &loops,
-                           TensorView &y) {
+                           int64_t first, int64_t last, TensorView &y) {
   constexpr int64_t blockSize = 128;
   T states[blockSize], block[blockSize];
-  loops.kept.forEachRun([&](int64_t at, const auto &offsets,
-                            const auto &strides, int64_t length) {
-    for (int64_t begin = 0; begin < length; begin += blockSize) {
-      const int64_t count = std::min(blockSize, length - begin);
-      const int64_t base = offsets[0] + begin * strides[0];
-      std::fill_n(states, count, Reducer::template start<T>());
-      loops.reduced.forEach([&](int64_t, const auto &reduced) {
-        loadRun(x, base + reduced[0], strides[0], count, block);
-        for (int64_t i = 0; i < count; ++i)
-          states[i] = Reducer::step(states[i], block[i]);
+  loops.kept.forEachRun(
+      first, last,
+      [&](int64_t at, const auto &offsets, const auto &strides,
+          int64_t length) {
+        for (int64_t begin = 0; begin < length; begin += blockSize) {
+          const int64_t count = std::min(blockSize, length - begin);
+          const int64_t base = offsets[0] + begin * strides[0];
+          std::fill_n(states, count, Reducer::template start<T>());
+          loops.reduced.forEach([&](int64_t, const auto &reduced) {
+            loadRun(x, base + reduced[0], strides[0], count, block);
+            for (int64_t i = 0; i < count; ++i)
+              states[i] = Reducer::step(states[i], block[i]);
+          });
+          for (int64_t i = 0; i < count; ++i)
+            states[i] = Reducer::finish(states[i], loops.reducedCount, x.type);
+          storeRun(y, at + begin, count, states);
+        }
       });
-      for (int64_t i = 0; i < count; ++i)
-        states[i] = Reducer::finish(states[i], loops.reducedCount, x.type);
-      storeRun(y, at + begin, count, states);
-    }
-  });
 }
 
 /// Results one after the other, each of parts.
 template <typename Reducer, typename T>
 static void reduceEach(const TensorView &x, const ReductionLoops &loops,
-                       TensorView &y) {
-  loops.kept.forEach([&](int64_t at, const auto &offsets) {
+                       int64_t first, int64_t last, TensorView &y) {
+  loops.kept.forEach(first, last, [&](int64_t at, const auto &offsets) {
     Parts<T> parts;
     parts.fill(Reducer::template start<T>());
     forEachBlock<T>(x, loops.reduced, offsets[0],
@@ -232,8 +234,12 @@ static Status computeReduce(ComputeContext &context) {
   TensorView &y = context.output(0);
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    loops.keepsLast ? reduceTogether<Reducer, T>(x, loops, y)
-                    : reduceEach<Reducer, T>(x, loops, y);
+    context.inParts(loops.keptCount, static_cast<double>(loops.reducedCount),
+                    [&](int64_t begin, int64_t end) {
+                      loops.keepsLast
+                          ? reduceTogether<Reducer, T>(x, loops, begin, end, y)
+                          : reduceEach<Reducer, T>(x, loops, begin, end, y);
+                    });
     return Status::ok();
   });
 }

@@ -360,26 +360,57 @@ struct ResizedDim {
 
 /// Integers are rounded to even before they saturate.
 template <typename E>
-static void storeRounded(TensorView &y, int64_t at, double value) {
+static void storeRounded(void *y, int64_t at, double value) {
   if constexpr (!std::is_floating_point_v<typename E::Wide>)
     value = std::nearbyint(value);
-  storeElement<E>(y.data, at, value);
+  storeElement<E>(y, at, value);
 }
 
 /// Resizes the middle dimension of [outer, dim.input, inner]. What is outside
 /// of the operand is 0 here.
-static void resizeDim(const ResizedDim &dim, int64_t outer, int64_t inner,
-                      const double *from, double *to) {
-  for (int64_t o = 0; o < outer; ++o, from += dim.input * inner)
-    for (const Taps &taps : dim.table) {
-      std::fill(to, to + inner, 0.0);
-      for (const Tap &tap : taps.taps) {
-        const double *line = from + tap.index * inner;
-        for (int64_t i = 0; i < inner; ++i)
-          to[i] += tap.weight * line[i];
+template <typename From, typename To>
+static void resizeDim(const ComputeContext &context, const ResizedDim &dim,
+                      int64_t outer, int64_t inner, const void *from,
+                      void *to) {
+  auto resizeLine = [&](int64_t line) {
+    constexpr int64_t most = 256;
+    double sums[most];
+    const int64_t source = line / dim.output * dim.input * inner;
+    const std::vector<Tap> &taps = dim.table[line % dim.output].taps;
+    for (int64_t begin = 0; begin < inner; begin += most) {
+      const int64_t count = std::min(most, inner - begin);
+      std::fill_n(sums, count, 0.0);
+      for (const Tap &tap : taps) {
+        const int64_t first = source + tap.index * inner + begin;
+        for (int64_t i = 0; i < count; ++i)
+          sums[i] += tap.weight * loadElement<From>(from, first + i);
       }
-      to += inner;
+      for (int64_t i = 0; i < count; ++i)
+        storeRounded<To>(to, line * inner + begin + i, sums[i]);
     }
+  };
+  auto resizeElements = [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end;) {
+      const int64_t source = at / dim.output * dim.input;
+      const int64_t position = at % dim.output;
+      const int64_t count = std::min(end - at, dim.output - position);
+      for (int64_t i = 0; i < count; ++i) {
+        double sum = 0;
+        for (const Tap &tap : dim.table[position + i].taps)
+          sum += tap.weight * loadElement<From>(from, source + tap.index);
+        storeRounded<To>(to, at + i, sum);
+      }
+      at += count;
+    }
+  };
+  const int64_t lines = outer * dim.output;
+  if (inner == 1)
+    return context.inParts(lines, 3, resizeElements);
+  context.inParts(lines, static_cast<double>(inner) * 1.5 + 10,
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t line = begin; line < end; ++line)
+                      resizeLine(line);
+                  });
 }
 
 /// The same with nearest elements, which are any where the result is outside of
@@ -397,37 +428,6 @@ static void takeNearest(const ResizedDim &dim, int64_t outer, int64_t inner,
     }
 }
 
-/// Resizes all dimensions of one plane, the last one first; `plane` holds the
-/// operand and then the result, `other` is for what is between them.
-template <typename T, typename Resize>
-static void resizePlane(std::span<const ResizedDim> dims, std::vector<T> &plane,
-                        std::vector<T> &other, Resize resize) {
-  int64_t inner = 1, outer = 1;
-  for (const ResizedDim &dim : dims)
-    outer *= dim.input;
-  for (size_t d = dims.size(); d-- > 0;) {
-    outer /= dims[d].input;
-    other.resize(outer * dims[d].output * inner);
-    resize(dims[d], outer, inner, plane.data(), other.data());
-    plane.swap(other);
-    inner *= dims[d].output;
-  }
-}
-
-/// Gives the elements that are outside of the operand in some dimension the
-/// value for these.
-template <typename E>
-static void extrapolate(std::span<const ResizedDim> dims, double value,
-                        TensorView &y) {
-  int64_t position = 0;
-  for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position)
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d].table[at[d]].isOutside) {
-        storeRounded<E>(y, position, value);
-        break;
-      }
-}
-
 static bool isIdentity(const ResizedDim &dim) {
   if (dim.input != dim.output)
     return false;
@@ -440,35 +440,108 @@ static bool isIdentity(const ResizedDim &dim) {
   return true;
 }
 
+namespace {
+/// One dimension of a plane of which those behind it are resized already, and
+/// those before it are not.
+struct ResizeStep {
+  const ResizedDim *dim;
+  int64_t outer, inner;
+
+  int64_t resultSize() const { return outer * dim->output * inner; }
+};
+} // namespace
+
+/// All but dimensions that stay as they are, the last one first; one of them
+/// where all do.
+static std::vector<ResizeStep> stepsOf(std::span<const ResizedDim> dims) {
+  std::vector<ResizeStep> steps;
+  int64_t inner = 1, outer = 1;
+  for (const ResizedDim &dim : dims)
+    outer *= dim.input;
+  for (size_t d = dims.size(); d-- > 0;) {
+    outer /= dims[d].input;
+    if (!isIdentity(dims[d]) || (d == 0 && steps.empty()))
+      steps.push_back({&dims[d], outer, inner});
+    inner *= dims[d].output;
+  }
+  return steps;
+}
+
+/// `resize` computes a step from one place to another; `From` and `To` say of
+/// what elements both are. What is between steps is of elements `Between`.
+template <typename E, typename Between, typename Resize>
+static void resizePlane(std::span<const ResizeStep> steps, const void *x,
+                        void *y, Resize resize) {
+  using Element = typename Between::Storage;
+  std::vector<Element> last, next;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const bool isFirst = i == 0, isLast = i + 1 == steps.size();
+    if (!isLast)
+      next.resize(steps[i].resultSize());
+    if (isFirst && isLast)
+      resize(E(), E(), steps[i], x, y);
+    else if (isFirst)
+      resize(E(), Between(), steps[i], x, next.data());
+    else if (isLast)
+      resize(Between(), E(), steps[i], last.data(), y);
+    else
+      resize(Between(), Between(), steps[i], last.data(), next.data());
+    last.swap(next);
+  }
+}
+
+/// Gives the elements that are outside of the operand in some dimension the
+/// value for these.
+template <typename E>
+static void extrapolate(std::span<const ResizedDim> dims, double value,
+                        TensorView &y) {
+  int64_t position = 0;
+  for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position)
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d].table[at[d]].isOutside) {
+        storeRounded<E>(y.data, position, value);
+        break;
+      }
+}
+
 /// Plane by plane: those of the first dimensions that stay as they are.
 template <typename E>
-static void resizePlanes(std::span<const ResizedDim> dims, bool isNearest,
-                         const TensorView &x, TensorView &y) {
+static void resizePlanes(const ComputeContext &context,
+                         std::span<const ResizedDim> dims, bool isNearest,
+                         TensorView &y) {
   using Storage = typename E::Storage;
+  const TensorView &x = context.input(X);
   size_t first = 0;
-  while (first < dims.size() && isIdentity(dims[first]))
+  while (first + 1 < dims.size() && isIdentity(dims[first]))
     ++first;
   const int64_t planes = extentOf(y.shape, 0, first);
   const int64_t from = extentOf(x.shape, first, x.shape.size());
   const int64_t to = extentOf(y.shape, first, y.shape.size());
-  std::span<const ResizedDim> rest = dims.subspan(first);
-  std::vector<Storage> elements, moreElements;
-  std::vector<double> values, moreValues;
-  for (int64_t plane = 0; plane < planes; ++plane) {
-    const Storage *source = x.as<Storage>() + plane * from;
-    if (isNearest) {
-      elements.assign(source, source + from);
-      resizePlane(rest, elements, moreElements, takeNearest<Storage>);
-      std::copy_n(elements.data(), to, y.as<Storage>() + plane * to);
-      continue;
+  const std::vector<ResizeStep> steps = stepsOf(dims.subspan(first));
+  auto resizeAll = [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const Storage *source = x.as<Storage>() + plane * from;
+      Storage *target = y.as<Storage>() + plane * to;
+      if (isNearest)
+        resizePlane<E, E>(
+            steps, source, target,
+            [](E, E, const ResizeStep &step, const void *in, void *out) {
+              takeNearest(*step.dim, step.outer, step.inner,
+                          static_cast<const Storage *>(in),
+                          static_cast<Storage *>(out));
+            });
+      else
+        resizePlane<E, Element<DLC_F64>>(
+            steps, source, target,
+            [&]<typename From, typename To>(From, To, const ResizeStep &step,
+                                            const void *in, void *out) {
+              resizeDim<From, To>(context, *step.dim, step.outer, step.inner,
+                                  in, out);
+            });
     }
-    values.resize(from);
-    for (int64_t i = 0; i < from; ++i)
-      values[i] = static_cast<double>(loadElement<E>(x.data, plane * from + i));
-    resizePlane(rest, values, moreValues, resizeDim);
-    for (int64_t i = 0; i < to; ++i)
-      storeRounded<E>(y, plane * to + i, values[i]);
-  }
+  };
+  context.inParts(planes, static_cast<double>(to) * (isNearest ? 1 : 2),
+                  resizeAll);
 }
 
 static Status computeResize(ComputeContext &context) {
@@ -500,7 +573,7 @@ static Status computeResize(ComputeContext &context) {
   }
   const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
   return dispatch(x.type, [&]<typename E>(E) {
-    resizePlanes<E>(dims, isNearest, x, y);
+    resizePlanes<E>(context, dims, isNearest, y);
     if (isOutside)
       extrapolate<E>(dims, attributes.getFloat("extrapolation_value", 0), y);
     return Status::ok();

@@ -6,6 +6,8 @@
 #ifndef DLC_RUNTIME_KERNEL_REFERENCE_WALK_H
 #define DLC_RUNTIME_KERNEL_REFERENCE_WALK_H
 
+#include "dlc/runtime/Kernel/Reference/Reference.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,21 +25,22 @@ struct Walk {
 /// The walk over a dense row-major tensor of that shape.
 Walk rowMajorWalk(std::span<const int64_t> shape);
 
-/// Copies the element of every index of `shape` from one walk to another.
-/// Target and source don't overlap.
-void copyElements(void *target, const Walk &targetWalk, const void *source,
+/// Copies the element of every index of `shape` from one walk to another, in
+/// parts of `context`. Target and source don't overlap.
+void copyElements(const ComputeContext &context, void *target,
+                  const Walk &targetWalk, const void *source,
                   const Walk &sourceWalk, std::span<const int64_t> shape,
                   size_t elementSize);
 
 /// Makes dimension i of the target dimension permutation[i] of the source,
 /// which is dense and of shape `shape`.
-void copyTransposed(void *target, const void *source,
-                    std::span<const int64_t> shape,
+void copyTransposed(const ComputeContext &context, void *target,
+                    const void *source, std::span<const int64_t> shape,
                     std::span<const int64_t> permutation, size_t elementSize);
 
 /// Fills `count` elements with the one at `element`.
-void fillElements(void *target, int64_t count, const void *element,
-                  size_t elementSize);
+void fillElements(const ComputeContext &context, void *target, int64_t count,
+                  const void *element, size_t elementSize);
 
 /// Product of the dimensions [begin, end) of a static shape.
 int64_t extentOf(std::span<const int64_t> shape, size_t begin, size_t end);

@@ -17,7 +17,8 @@ namespace {
 
 /// A heap over a source that checks it, with 64 KiB granules.
 struct TestHeap {
-  explicit TestHeap(size_t cap = SIZE_MAX) : heap(source, cap) {}
+  explicit TestHeap(size_t cap = SIZE_MAX, bool repeats = false)
+      : heap(source, cap, repeats) {}
 
   HeapBlock *allocate(size_t bytes, StreamId stream = 0) {
     HeapBlock *block = heap.allocate(bytes, stream, whyNot);
@@ -285,6 +286,35 @@ TEST(Heap, SurvivesFailuresOfTheSource) {
     TestHeap test;
     useAtRandom(test, seed, 4);
   }
+}
+
+/// As a program does: each value lives while a few later ones are made.
+static void useInRounds(TestHeap &test, unsigned rounds) {
+  constexpr size_t values = 60, lifetime = 3;
+  for (unsigned round = 0; round != rounds; ++round) {
+    std::mt19937_64 random(7);
+    std::array<HeapBlock *, values> blocks = {};
+    for (size_t i = 0; i != values + lifetime; ++i) {
+      if (i < values)
+        blocks[i] = test.allocate((random() % 40 + 1) * granule);
+      if (i >= lifetime)
+        test.heap.release(blocks[i - lifetime]);
+    }
+  }
+}
+
+TEST(Heap, LearnsWhatRepeats) {
+  auto callsOfLastRounds = [](bool repeats) {
+    TestHeap test(SIZE_MAX, repeats);
+    useInRounds(test, 50);
+    const HeapStatistics before = test.heap.statistics();
+    useInRounds(test, 10);
+    const HeapStatistics after = test.heap.statistics();
+    EXPECT_LE(after.peakCommittedBytes, after.peakUsedBytes * 13 / 8);
+    return after.commits + after.decommits - before.commits - before.decommits;
+  };
+  EXPECT_GT(callsOfLastRounds(false), 0u);
+  EXPECT_EQ(callsOfLastRounds(true), 0u);
 }
 
 TEST(Heap, AddressesMayBeFew) {

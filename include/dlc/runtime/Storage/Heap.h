@@ -75,12 +75,16 @@ struct HeapStatistics {
 
 /// For one thread at a time. When it must grow beyond what it ever held and
 /// more than a ninth of that would be free, free memory goes back to the system
-/// first: fragmentation costs addresses, not memory. A stream's freed blocks
-/// serve that stream alone until synchronized(); those of stream 0 serve all.
+/// first: fragmentation costs addresses, not memory. Where requests repeat, as
+/// those of a program that runs again and again, that would go on for ever:
+/// there what may be free grows by a quarter of what went back so far, to half
+/// of the most that was in use. A stream's freed blocks serve that stream alone
+/// until synchronized(); those of stream 0 serve all.
 class Heap {
 public:
   /// Borrows `source`. `byteCap` bounds the memory taken from it.
-  explicit Heap(MemorySource &source, size_t byteCap = SIZE_MAX);
+  explicit Heap(MemorySource &source, size_t byteCap = SIZE_MAX,
+                bool repeats = false);
   ~Heap(); ///< No block is in use. Gives everything back.
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
@@ -136,6 +140,8 @@ private:
 
   MemorySource &source;
   const size_t byteCap;
+  const bool repeats;     ///< Requests do.
+  size_t madeUpBytes = 0; ///< That went back before growing.
   const size_t granule;
   /// Smaller pieces are not worth a call, nor a mapping of their own, of which
   /// Linux allows a process 65,530.

@@ -190,6 +190,9 @@ struct PoolOptions {
   /// Free memory that the pool keeps for later requests; what is released
   /// beyond it goes back to the system.
   size_t keptBytes = SIZE_MAX;
+  /// The same requests come again and again, as those of a program do: the pool
+  /// holds more free memory rather than take it from the system each time.
+  bool repeats = false;
   /// Processors that have a cache of small blocks each, so that their threads
   /// do not wait for each other; 0 means one for each processor.
   unsigned caches = 0;

@@ -12,6 +12,7 @@
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -62,11 +63,18 @@ public:
   using Allocator =
       std::function<void *(size_t index, std::span<const int64_t> shape)>;
 
+  /// Calls part(begin, end) for ranges that make up [0, count), on several
+  /// threads where that pays; all of it takes one thread `nanoseconds`.
+  using Sharer =
+      std::function<void(int64_t count, uint64_t nanoseconds,
+                         const std::function<void(int64_t, int64_t)> &part)>;
+
   ComputeContext(std::span<const TensorView> inputs,
                  std::span<TensorView> outputs, const Attributes &attributes,
-                 const Allocator *allocator = nullptr)
+                 const Allocator *allocator = nullptr,
+                 const Sharer *sharer = nullptr)
       : inputViews(inputs), outputViews(outputs), attributes(attributes),
-        allocator(allocator) {}
+        allocator(allocator), sharer(sharer) {}
 
   size_t inputCount() const { return inputViews.size(); }
   size_t outputCount() const { return outputViews.size(); }
@@ -87,11 +95,35 @@ public:
 
   const Attributes &attrs() const { return attributes; }
 
+  /// Calls part(begin, end) for ranges that make up [0, count), maybe several
+  /// at once: what one computes must not depend on the others. `nanoseconds`:
+  /// what each of the `count` takes, about; a thread is given ten microseconds
+  /// or more at a time.
+  template <typename Part>
+  void inParts(int64_t count, double nanoseconds, Part &&part) const {
+    const double all = static_cast<double>(count) * nanoseconds;
+    const int64_t pieces =
+        std::min(count, static_cast<int64_t>(std::min(all / 1e4, 1e6)));
+    if (!sharer || pieces <= 1)
+      return part(int64_t(0), count);
+    const int64_t size = count / pieces, larger = count % pieces;
+    auto start = [=](int64_t piece) {
+      return piece * size + std::min(piece, larger);
+    };
+    auto some = [&](int64_t begin, int64_t end) {
+      part(start(begin), start(end));
+    };
+    // Of one pointer: nothing is allocated for it.
+    (*sharer)(pieces, static_cast<uint64_t>(std::min(all, 1e18)),
+              [&some](int64_t begin, int64_t end) { some(begin, end); });
+  }
+
 private:
   std::span<const TensorView> inputViews;
   std::span<TensorView> outputViews;
   const Attributes &attributes;
   const Allocator *allocator;
+  const Sharer *sharer;
 };
 
 using InferFunction = Status (*)(const InferContext &context,
