@@ -91,26 +91,41 @@ static Status computeScan(ComputeContext &context) {
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
     if (inner == 1) {
-      std::vector<T> line(length);
-      for (int64_t row = 0; row < outer; ++row)
-        scanLine<Function, T>(x, y, row * length, line, exclusive, reverse);
+      context.inParts(outer, static_cast<double>(length) * 2,
+                      [&](int64_t begin, int64_t end) {
+                        std::vector<T> line(length);
+                        for (int64_t row = begin; row < end; ++row)
+                          scanLine<Function, T>(x, y, row * length, line,
+                                                exclusive, reverse);
+                      });
       return Status::ok();
     }
-    std::vector<T> states(inner), values(inner);
-    for (int64_t row = 0; row < outer; ++row) {
-      std::ranges::fill(states, T(Function::start));
+    constexpr int64_t most = 128;
+    const int64_t blocks = (inner - 1) / most + 1;
+    auto scanBlock = [&](int64_t row, int64_t first) {
+      const int64_t count = std::min(most, inner - first);
+      T states[most], values[most];
+      std::fill_n(states, count, T(Function::start));
       for (int64_t i = 0; i < length; ++i) {
         const int64_t place = reverse ? length - 1 - i : i;
-        const int64_t at = (row * length + place) * inner;
-        loadRun(x, at, 1, inner, values.data());
+        const int64_t at = (row * length + place) * inner + first;
+        loadRun(x, at, 1, count, values);
         if (exclusive)
-          storeRun(y, at, inner, states.data());
-        for (int64_t j = 0; j < inner; ++j)
+          storeRun(y, at, count, states);
+        for (int64_t j = 0; j < count; ++j)
           states[j] = Function::step(states[j], values[j]);
         if (!exclusive)
-          storeRun(y, at, inner, states.data());
+          storeRun(y, at, count, states);
       }
-    }
+    };
+    if (inner > 0)
+      context.inParts(outer * blocks,
+                      static_cast<double>(length) *
+                          static_cast<double>(std::min(inner, most)),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t block = begin; block < end; ++block)
+                          scanBlock(block / blocks, block % blocks * most);
+                      });
     return Status::ok();
   });
 }
@@ -140,25 +155,66 @@ static Status inferArg(const InferContext &context,
   return addResult(results, std::move(type));
 }
 
-/// The first (or last) position of the largest or smallest element of a line;
-/// NaN comes before all numbers, as in NumPy.
-template <typename T, bool isMax>
-static int64_t findExtreme(const TensorView &x, const Lines &lines,
-                           int64_t start, bool selectLast) {
+namespace {
+/// The first (or last) position so far of the largest or smallest element of a
+/// line; NaN comes before all numbers, as in NumPy.
+template <typename T, bool isMax> struct Extreme {
   T best = 0;
-  int64_t place = 0;
-  for (int64_t i = 0; i < lines.length; ++i) {
-    T value;
-    loadRun(x, start + i * lines.stride, 1, 1, &value);
+  int64_t place = -1;
+
+  void add(T value, int64_t at, bool selectLast) {
     bool better = isMax ? value > best : value < best;
     better |= value != value && best == best;
-    bool equal = value == best || (value != value && best != best);
-    if (i == 0 || better || (equal && selectLast)) {
+    const bool equal = value == best || (value != value && best != best);
+    if (place < 0 || better || (equal && selectLast)) {
       best = value;
-      place = i;
+      place = at;
     }
   }
-  return place;
+};
+} // namespace
+
+/// Lines one after the other, some elements of each at once.
+template <typename T, bool isMax>
+static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
+                       int64_t end, bool selectLast, int64_t *places) {
+  constexpr int64_t most = 128;
+  T values[most];
+  lines.starts.forEach(begin, end, [&](int64_t at, const auto &offsets) {
+    Extreme<T, isMax> extreme;
+    for (int64_t first = 0; first < lines.length; first += most) {
+      const int64_t count = std::min(most, lines.length - first);
+      loadRun(x, offsets[0] + first * lines.stride, lines.stride, count,
+              values);
+      for (int64_t i = 0; i < count; ++i)
+        extreme.add(values[i], first + i, selectLast);
+    }
+    places[at] = extreme.place;
+  });
+}
+
+/// Lines that lie side by side, some at once.
+template <typename T, bool isMax>
+static void findTogether(const TensorView &x, const Lines &lines, int64_t begin,
+                         int64_t end, bool selectLast, int64_t *places) {
+  constexpr int64_t most = 128;
+  T values[most];
+  lines.starts.forEachRun(
+      begin, end,
+      [&](int64_t at, const auto &offsets, const auto &steps, int64_t length) {
+        for (int64_t first = 0; first < length; first += most) {
+          Extreme<T, isMax> extremes[most];
+          const int64_t count = std::min(most, length - first);
+          const int64_t start = offsets[0] + first * steps[0];
+          for (int64_t i = 0; i < lines.length; ++i) {
+            loadRun(x, start + i * lines.stride, steps[0], count, values);
+            for (int64_t j = 0; j < count; ++j)
+              extremes[j].add(values[j], i, selectLast);
+          }
+          for (int64_t j = 0; j < count; ++j)
+            places[at + first + j] = extremes[j].place;
+        }
+      });
 }
 
 template <bool isMax> static Status computeArg(ComputeContext &context) {
@@ -172,10 +228,15 @@ template <bool isMax> static Status computeArg(ComputeContext &context) {
                        static_cast<int>(axis));
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    lines.starts.forEach([&](int64_t at, const auto &offsets) {
-      y.as<int64_t>()[at] =
-          findExtreme<T, isMax>(x, lines, offsets[0], selectLast);
-    });
+    auto *places = y.as<int64_t>();
+    context.inParts(
+        lines.starts.size(), static_cast<double>(lines.length) * 1.5,
+        [&](int64_t begin, int64_t end) {
+          lines.stride == 1
+              ? findInEach<T, isMax>(x, lines, begin, end, selectLast, places)
+              : findTogether<T, isMax>(x, lines, begin, end, selectLast,
+                                       places);
+        });
     return Status::ok();
   });
 }

@@ -183,9 +183,8 @@ static Status computeTopK(ComputeContext &context) {
   size_t size = sizeOf(x.type);
   if (values.size() == 0)
     return Status::ok();
-  std::vector<int64_t> order(extent);
   return dispatch(x.type, [&]<typename E>(E) {
-    for (int64_t row = 0; row < rows; ++row) {
+    auto selectRow = [&](int64_t row, std::span<int64_t> order) {
       int64_t from = row / inner * extent * inner + row % inner;
       int64_t to = row / inner * k * inner + row % inner;
       selectFirst<E>(x, from, inner, sign, k, order);
@@ -195,7 +194,13 @@ static Status computeTopK(ComputeContext &context) {
         std::memcpy(values.as<char>() + (to + i * inner) * size,
                     x.as<char>() + (from + index * inner) * size, size);
       }
-    }
+    };
+    context.inParts(rows, static_cast<double>(extent),
+                    [&](int64_t begin, int64_t end) {
+                      std::vector<int64_t> order(extent);
+                      for (int64_t row = begin; row < end; ++row)
+                        selectRow(row, order);
+                    });
     return Status::ok();
   });
 }

@@ -72,6 +72,12 @@ struct Sample {
   int64_t index;
   double weight;
 };
+
+/// Those of one coordinate.
+struct Neighbours {
+  Sample samples[4];
+  int count;
+};
 } // namespace
 
 /// Folds a coordinate at both borders until it lies between them.
@@ -107,8 +113,8 @@ static int64_t padIndex(const Sampler &sampler, double x, int64_t extent) {
 }
 
 /// The neighbours of a normalised coordinate along one dimension.
-static std::vector<Sample> samplesAt(const Sampler &sampler, double grid,
-                                     int64_t extent) {
+static Neighbours neighboursOf(const Sampler &sampler, double grid,
+                               int64_t extent) {
   double size = static_cast<double>(extent);
   double x = sampler.alignCorners ? (grid + 1) / 2 * (size - 1)
                                   : ((grid + 1) * size - 1) / 2;
@@ -121,36 +127,38 @@ static std::vector<Sample> samplesAt(const Sampler &sampler, double grid,
     x = std::nearbyint(x);
   x = padCoordinate(sampler, x, size);
   if (sampler.mode == "nearest")
-    return {{padIndex(sampler, std::trunc(x), extent), 1}};
+    return {{{padIndex(sampler, std::trunc(x), extent), 1}}, 1};
   double base = std::floor(x), t = x - base;
   auto at = [&](int64_t i, double weight) {
     return Sample{padIndex(sampler, base + static_cast<double>(i), extent),
                   weight};
   };
   if (sampler.mode == "linear")
-    return {at(0, 1 - t), at(1, t)};
+    return {{at(0, 1 - t), at(1, t)}, 2};
   constexpr double a = -0.75;
   auto inner = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
   auto outer = [&](double d) {
     return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
   };
-  return {at(-1, outer(t + 1)), at(0, inner(t)), at(1, inner(1 - t)),
-          at(2, outer(2 - t))};
+  return {{at(-1, outer(t + 1)), at(0, inner(t)), at(1, inner(1 - t)),
+           at(2, outer(2 - t))},
+          4};
 }
 
-template <typename E>
-static double sumSamples(const TensorView &x, int64_t offset,
-                         std::span<const std::vector<Sample>> samples,
-                         size_t dim) {
-  if (dim == samples.size())
-    return static_cast<double>(loadElement<E>(x.data, offset));
-  double sum = 0;
-  for (const Sample &sample : samples[dim])
-    if (sample.index >= 0 && sample.weight != 0)
-      sum += sample.weight *
-             sumSamples<E>(x, offset * x.shape[dim + 2] + sample.index, samples,
-                           dim + 1);
-  return sum;
+/// Gives every element of `samples`, which are of the dimensions before, its
+/// neighbours along one more of `extent` elements. Those of zeros are left out.
+static void addDimension(std::vector<Sample> &samples, int64_t extent,
+                         const Neighbours &neighbours) {
+  const size_t before = samples.size();
+  for (size_t i = 0; i < before; ++i)
+    for (int k = 0; k < neighbours.count; ++k) {
+      const Sample &sample = neighbours.samples[k];
+      if (sample.index >= 0 && sample.weight != 0)
+        samples.push_back({samples[i].index * extent + sample.index,
+                           samples[i].weight * sample.weight});
+    }
+  samples.erase(samples.begin(),
+                samples.begin() + static_cast<ptrdiff_t>(before));
 }
 
 static Sampler readSampler(const Attributes &attributes, DataType grid) {
@@ -169,19 +177,30 @@ template <typename X> static Status sampleGrid(ComputeContext &context) {
   size_t rank = x.shape.size() - 2;
   int64_t channels = x.shape[1];
   int64_t points = extentOf(y.shape, 2, y.shape.size());
-  std::vector<std::vector<Sample>> samples(rank);
-  std::vector<double> point(rank);
-  for (int64_t at = 0; at < y.shape[0] * points; ++at) {
+  int64_t pixels = extentOf(x.shape, 2, x.shape.size());
+  auto samplePoint = [&](int64_t at, std::vector<Sample> &samples) {
+    double point[DLC_MAX_RANK];
     int64_t size = static_cast<int64_t>(rank);
-    loadRun(grid, at * size, 1, size, point.data());
+    loadRun(grid, at * size, 1, size, point);
+    samples.assign({{0, 1}});
     for (size_t d = 0; d < rank; ++d) // the grid names the last one first
-      samples[d] = samplesAt(sampler, point[rank - 1 - d], x.shape[d + 2]);
+      addDimension(samples, x.shape[d + 2],
+                   neighboursOf(sampler, point[rank - 1 - d], x.shape[d + 2]));
     for (int64_t c = 0; c < channels; ++c) {
       int64_t plane = at / points * channels + c;
-      storeElement<X>(y.data, plane * points + at % points,
-                      sumSamples<X>(x, plane, samples, 0));
+      double sum = 0;
+      for (const Sample &sample : samples)
+        sum += sample.weight * static_cast<double>(loadElement<X>(
+                                   x.data, plane * pixels + sample.index));
+      storeElement<X>(y.data, plane * points + at % points, sum);
     }
-  }
+  };
+  context.inParts(y.shape[0] * points, 60 + 5 * static_cast<double>(channels),
+                  [&](int64_t begin, int64_t end) {
+                    std::vector<Sample> samples;
+                    for (int64_t at = begin; at < end; ++at)
+                      samplePoint(at, samples);
+                  });
   return Status::ok();
 }
 
