@@ -7,6 +7,7 @@
 #include "Attention.h"
 #include "Conv.h"
 #include "DepthwiseChain.h"
+#include "Einsum.h"
 #include "Gradients.h"
 #include "IntegerConv.h"
 #include "IntegerMatmul.h"
@@ -93,6 +94,7 @@ static constexpr std::string_view integerProducts[] = {"integer_matmul"};
 static constexpr std::string_view integerConvolutions[] = {"integer_conv"};
 static constexpr std::string_view convolutions[] = {"conv"};
 static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
+static constexpr std::string_view einsteinSums[] = {"einsum"};
 static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
 static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
 
@@ -188,6 +190,16 @@ static constexpr LibraryEntry entries[] = {
      .operations = recurrentLayers,
      .fromOperation = recurrentFromOperation,
      .constants = {"packed_w", 2, layerWeights}},
+    {.name = "cpu.einsum",
+     .prepare = prepareUnpacked<prepareEinsum>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isEinsumSupported,
+     .bound = kSumBound,
+     .workspaceBytes = einsumWorkspaceBytes,
+     .cost = einsumCost,
+     .operations = einsteinSums,
+     .fromOperation = einsumFromOperation},
     {.name = "cpu.pool",
      .prepare = prepareUnpacked<preparePool>,
      .packedBytes = nullptr,

@@ -17,136 +17,125 @@ Walk ref::rowMajorWalk(std::span<const int64_t> shape) {
   return walk;
 }
 
-namespace {
-/// One dimension of a copy, in elements.
-struct CopyLoop {
-  int64_t extent;
-  uint64_t to, from;
-};
+ElementCopy::ElementCopy(const Walk &target, const Walk &source,
+                         std::span<const int64_t> shape, size_t elementSize)
+    : elementSize(elementSize), start{target.start, source.start} {
+  // Also keeps huge dimensions beside a 0 from being counted through.
+  if (std::ranges::count(shape, 0) > 0)
+    return;
+  for (size_t i = 0; i < shape.size(); ++i)
+    addInner({shape[i], {target.strides[i], source.strides[i]}});
+  if (loops.empty())
+    loops.push_back({1, {1, 1}});
+  split();
+}
 
-/// Loops of a copy, the innermost last; two that both sides walk evenly are
-/// one.
-class Copier {
-public:
-  Copier(void *target, const void *source, size_t elementSize)
-      : target(static_cast<char *>(target)),
-        source(static_cast<const char *>(source)), elementSize(elementSize) {}
+/// Two loops that both sides walk evenly are one.
+void ElementCopy::addInner(const Loop &loop) {
+  if (loop.extent == 1)
+    return;
+  const bool joins = !loops.empty() &&
+                     loops.back().step.to == loop.step.to * loop.extent &&
+                     loops.back().step.from == loop.step.from * loop.extent;
+  if (joins)
+    loops.back() = {loops.back().extent * loop.extent, loop.step};
+  else
+    loops.push_back(loop);
+}
 
-  void addInner(int64_t extent, uint64_t to, uint64_t from) {
-    if (extent == 1)
-      return;
-    if (!loops.empty() && loops.back().to == to * extent &&
-        loops.back().from == from * extent)
-      loops.back() = {loops.back().extent * extent, to, from};
-    else
-      loops.push_back({extent, to, from});
-  }
-  void run(const ComputeContext &context, uint64_t to, uint64_t from) {
-    if (loops.empty())
-      loops.push_back({1, 1, 1});
-    const CopyLoop &row = loops.back();
-    isDense = row.to == 1 && row.from == 1;
-    constexpr int64_t most = 1 << 14;
-    const bool splitsRows = loops.size() == 1 || (isDense && row.extent > most);
-    splitLoop = loops.size() - (splitsRows ? 1 : 2);
-    splitSize = splitsRows ? most
-                : isDense  ? std::max<int64_t>(1, most / row.extent)
-                           : block;
-    const int64_t extent = loops[splitLoop].extent;
-    splits = (extent + splitSize - 1) / splitSize;
-    int64_t parts = splits, elements = std::min(extent, splitSize);
-    if (!splitsRows)
-      elements *= row.extent;
-    for (size_t d = 0; d < splitLoop; ++d)
-      parts *= loops[d].extent;
-    const double each = isDense ? static_cast<double>(elementSize) / 10 : 1.5;
-    context.inParts(parts, static_cast<double>(elements) * each,
-                    [&](int64_t begin, int64_t end) {
-                      for (int64_t part = begin; part < end; ++part)
-                        copyPart(part, to, from);
-                    });
-  }
+/// Rows that are copied together where some of them lie across, and elements of
+/// each meanwhile: their lines stay in the cache.
+static constexpr int64_t kBlock = 16;
 
-private:
-  /// Rows that are copied together where some of them lie across, and elements
-  /// of each meanwhile: their lines stay in the cache.
-  static constexpr int64_t block = 16;
+/// Parts are rows of one place in all loops before, or of long rows pieces.
+void ElementCopy::split() {
+  const Loop &row = loops.back();
+  isDense = row.step.to == 1 && row.step.from == 1;
+  constexpr int64_t most = 1 << 14;
+  const bool splitsRows = loops.size() == 1 || (isDense && row.extent > most);
+  splitLoop = loops.size() - (splitsRows ? 1 : 2);
+  splitSize = splitsRows ? most
+              : isDense  ? std::max<int64_t>(1, most / row.extent)
+                         : kBlock;
+  const int64_t extent = loops[splitLoop].extent;
+  splits = (extent + splitSize - 1) / splitSize;
+  partCount = splits;
+  int64_t elements = std::min(extent, splitSize);
+  if (!splitsRows)
+    elements *= row.extent;
+  for (size_t d = 0; d < splitLoop; ++d)
+    partCount *= loops[d].extent;
+  partNanoseconds = static_cast<double>(elements) *
+                    (isDense ? static_cast<double>(elementSize) / 10 : 1.5);
+}
 
-  /// Some elements of a row, or some rows, of one place in all loops before.
-  void copyPart(int64_t part, uint64_t to, uint64_t from) const {
-    CopyLoop split = loops[splitLoop];
-    const int64_t first = part % splits * splitSize;
-    to += split.to * first;
-    from += split.from * first;
-    split.extent = std::min(splitSize, split.extent - first);
-    part /= splits;
-    for (size_t d = splitLoop; d-- > 0; part /= loops[d].extent) {
-      to += loops[d].to * (part % loops[d].extent);
-      from += loops[d].from * (part % loops[d].extent);
-    }
-    switch (elementSize) {
-    case 1:
-      return copySplit<1>(split, to, from);
-    case 2:
-      return copySplit<2>(split, to, from);
-    case 4:
-      return copySplit<4>(split, to, from);
-    case 8:
-      return copySplit<8>(split, to, from);
-    }
-  }
-  template <size_t size>
-  void copySplit(const CopyLoop &split, uint64_t to, uint64_t from) const {
-    if (splitLoop + 1 == loops.size())
-      return copyRow<size>(split, to, from);
-    const CopyLoop &row = loops.back();
-    if (!isDense)
-      return copyAcross<size>(split, row, to, from);
-    for (int64_t i = 0; i < split.extent; ++i)
-      copyRow<size>(row, to + i * split.to, from + i * split.from);
-  }
-  template <size_t size>
-  void copyRow(const CopyLoop &row, uint64_t to, uint64_t from) const {
-    if (row.to == 1 && row.from == 1) {
-      std::memcpy(target + to * size, source + from * size, row.extent * size);
-      return;
-    }
-    for (int64_t i = 0; i < row.extent; ++i, to += row.to, from += row.from)
-      std::memcpy(target + to * size, source + from * size, size);
-  }
-  template <size_t size>
-  void copyAcross(const CopyLoop &rows, const CopyLoop &row, uint64_t to,
-                  uint64_t from) const {
-    for (int64_t begin = 0; begin < row.extent; begin += block) {
-      const CopyLoop part = {std::min(block, row.extent - begin), row.to,
-                             row.from};
-      for (int64_t i = 0; i < rows.extent; ++i)
-        copyRow<size>(part, to + i * rows.to + begin * row.to,
-                      from + i * rows.from + begin * row.from);
-    }
-  }
+template <size_t size> void ElementCopy::Bytes::copy(Place at) const {
+  std::memcpy(target + at.to * size, source + at.from * size, size);
+}
 
-  char *target;
-  const char *source;
-  size_t elementSize;
-  std::vector<CopyLoop> loops;
-  bool isDense = false; ///< The last loop is one run on both sides.
-  size_t splitLoop = 0; ///< That is divided into parts, the last or before it.
-  int64_t splitSize = 0, splits = 0;
-};
-} // namespace
+template <size_t size>
+void ElementCopy::copyRow(const Bytes &bytes, const Loop &row, Place at) {
+  if (row.step.to == 1 && row.step.from == 1) {
+    std::memcpy(bytes.target + at.to * size, bytes.source + at.from * size,
+                row.extent * size);
+    return;
+  }
+  for (int64_t i = 0; i < row.extent; ++i, at += row.step)
+    bytes.copy<size>(at);
+}
+
+template <size_t size>
+void ElementCopy::copyRows(const Bytes &bytes, const Loop &rows,
+                           Place at) const {
+  if (splitLoop + 1 == loops.size())
+    return copyRow<size>(bytes, rows, at);
+  const Loop &row = loops.back();
+  const int64_t most = isDense ? row.extent : kBlock;
+  for (int64_t begin = 0; begin < row.extent; begin += most) {
+    const Loop part = {std::min(most, row.extent - begin), row.step};
+    Place first = at + row.step * begin;
+    for (int64_t i = 0; i < rows.extent; ++i, first += rows.step)
+      copyRow<size>(bytes, part, first);
+  }
+}
+
+void ElementCopy::copyPart(const Bytes &bytes, int64_t part) const {
+  Loop rows = loops[splitLoop];
+  const int64_t first = part % splits * splitSize;
+  Place at = start + rows.step * first;
+  rows.extent = std::min(splitSize, rows.extent - first);
+  part /= splits;
+  for (size_t d = splitLoop; d-- > 0; part /= loops[d].extent)
+    at += loops[d].step * (part % loops[d].extent);
+  switch (elementSize) {
+  case 1:
+    return copyRows<1>(bytes, rows, at);
+  case 2:
+    return copyRows<2>(bytes, rows, at);
+  case 4:
+    return copyRows<4>(bytes, rows, at);
+  case 8:
+    return copyRows<8>(bytes, rows, at);
+  }
+}
+
+void ElementCopy::run(void *target, const void *source, int64_t begin,
+                      int64_t end) const {
+  const Bytes bytes = {static_cast<char *>(target),
+                       static_cast<const char *>(source)};
+  for (int64_t part = begin; part < end; ++part)
+    copyPart(bytes, part);
+}
 
 void ref::copyElements(const ComputeContext &context, void *target,
                        const Walk &targetWalk, const void *source,
                        const Walk &sourceWalk, std::span<const int64_t> shape,
                        size_t elementSize) {
-  // Also keeps huge dimensions beside a 0 from being counted through.
-  if (std::ranges::count(shape, 0) > 0)
-    return;
-  Copier copier(target, source, elementSize);
-  for (size_t i = 0; i < shape.size(); ++i)
-    copier.addInner(shape[i], targetWalk.strides[i], sourceWalk.strides[i]);
-  copier.run(context, targetWalk.start, sourceWalk.start);
+  const ElementCopy copy(targetWalk, sourceWalk, shape, elementSize);
+  context.inParts(copy.parts(), copy.nanoseconds(),
+                  [&](int64_t begin, int64_t end) {
+                    copy.run(target, source, begin, end);
+                  });
 }
 
 void ref::copyTransposed(const ComputeContext &context, void *target,

@@ -25,6 +25,58 @@ struct Walk {
 /// The walk over a dense row-major tensor of that shape.
 Walk rowMajorWalk(std::span<const int64_t> shape);
 
+/// A copy of the element of every index of a shape from one walk to another, in
+/// parts that do not depend on each other. Immutable.
+class ElementCopy {
+public:
+  ElementCopy(const Walk &target, const Walk &source,
+              std::span<const int64_t> shape, size_t elementSize);
+
+  int64_t parts() const { return partCount; }
+  /// What a part takes, about.
+  double nanoseconds() const { return partNanoseconds; }
+  /// Copies parts [begin, end). Target and source don't overlap.
+  void run(void *target, const void *source, int64_t begin, int64_t end) const;
+
+private:
+  /// Elements into both sides.
+  struct Place {
+    uint64_t to, from;
+
+    Place operator*(int64_t count) const { return {to * count, from * count}; }
+    Place operator+(Place other) const {
+      return {to + other.to, from + other.from};
+    }
+    void operator+=(Place other) { *this = *this + other; }
+  };
+  struct Loop {
+    int64_t extent;
+    Place step;
+  };
+  struct Bytes {
+    char *target;
+    const char *source;
+
+    template <size_t size> void copy(Place at) const;
+  };
+
+  void addInner(const Loop &loop);
+  void split();
+  template <size_t size>
+  static void copyRow(const Bytes &bytes, const Loop &row, Place at);
+  template <size_t size>
+  void copyRows(const Bytes &bytes, const Loop &rows, Place at) const;
+  void copyPart(const Bytes &bytes, int64_t part) const;
+
+  const size_t elementSize;
+  const Place start;
+  std::vector<Loop> loops; ///< The innermost last.
+  bool isDense = false;    ///< The last loop is one run on both sides.
+  size_t splitLoop = 0;    ///< The last one, or that before it.
+  int64_t splitSize = 0, splits = 0, partCount = 0;
+  double partNanoseconds = 0;
+};
+
 /// Copies the element of every index of `shape` from one walk to another, in
 /// parts of `context`. Target and source don't overlap.
 void copyElements(const ComputeContext &context, void *target,

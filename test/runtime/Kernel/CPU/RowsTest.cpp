@@ -3,10 +3,7 @@
 // cpu.pool and cpu.softmax against the Reference kernels of the operations that
 // they compute, of which the entries make their calls.
 
-#include "KernelTesting.h"
-
-#include "dlc/runtime/Kernel/Library.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
+#include "OperationTesting.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -15,61 +12,6 @@ using namespace dlc::rt::cpu::testing;
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// An operation on one tensor, as its entry computes it.
-struct RowCall : Call {
-  RowCall(const char *operation, Shape shape, Attributes given, uint64_t seed)
-      : operation(operation), given(std::move(given)), random(seed) {
-    addInput(f32(std::move(shape)), random);
-  }
-
-  /// The Reference kernel's results, which also say the shape. Empty where the
-  /// operation refuses the attributes.
-  std::vector<double> reference() {
-    const TensorView x = {DLC_F32, inputs[0].shape, values[0].data()};
-    std::vector<ref::OwnedTensor> results;
-    if (!ref::evaluate(*ref::lookup(operation), std::span(&x, 1), given, 1,
-                       results)
-             .isOk())
-      return {};
-    output = f32(Shape(results[0].shape().begin(), results[0].shape().end()));
-    const auto *y = static_cast<const float *>(results[0].data());
-    return {y, y + *elementCount(output.shape)};
-  }
-
-  /// Every instruction set computes that, and what is not finite where it is.
-  void expectSame(PrepareFunction prepare, double bound) {
-    const std::vector<double> expected = reference();
-    if (expected.empty())
-      return;
-    const LibraryEntry *entry = lookupEntryOfOperation(operation);
-    ASSERT_NE(entry, nullptr);
-    ASSERT_TRUE(entry->fromOperation(operation, {inputs, {&output, 1}, given},
-                                     attributes));
-    std::string why;
-    EXPECT_TRUE(entry->isSupported(view(), why)) << why;
-    for (Isa isa : runnableIsas()) {
-      SCOPED_TRACE(std::string(nameOf(isa)));
-      const std::vector<float> found = runCall(*this, prepare, isa);
-      ASSERT_EQ(found.size(), expected.size());
-      for (size_t i = 0; i < found.size(); ++i) {
-        const auto wanted = static_cast<float>(expected[i]);
-        if (std::isnan(wanted))
-          EXPECT_TRUE(std::isnan(found[i])) << i;
-        else if (std::isinf(wanted))
-          EXPECT_EQ(found[i], wanted) << i;
-        else
-          EXPECT_NEAR(found[i], wanted,
-                      bound * std::max(1.0, std::fabs(expected[i])))
-              << i;
-      }
-    }
-  }
-
-  const char *operation;
-  Attributes given;
-  Random random;
-};
 
 } // namespace
 
@@ -103,7 +45,7 @@ TEST(PoolTest, RandomWindows) {
     if (isMean)
       given.set("count_include_pad", random.below(2));
     SCOPED_TRACE("round " + std::to_string(round));
-    RowCall call(isMean ? "avg_pool" : "max_pool", shape, given, round);
+    OperationCall call(isMean ? "avg_pool" : "max_pool", {shape}, given, round);
     float *x = call.values[0].data();
     const int64_t count = call.values[0].size();
     if (round % 3 == 0) {
@@ -113,7 +55,7 @@ TEST(PoolTest, RandomWindows) {
         x[random.below(count)] = value;
     }
     computed += !call.reference().empty();
-    call.expectSame(preparePool, 1e-6);
+    call.expectSame("cpu.pool", preparePool, 1e-6);
     if (HasFatalFailure())
       return;
   }
@@ -149,10 +91,10 @@ TEST(SoftmaxTest, Rows) {
          {1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 1000, 5000})
       for (int64_t rows : {1, 3, 50}) {
         SCOPED_TRACE(std::string(operation) + " " + std::to_string(length));
-        RowCall call(operation, {rows, length}, {}, length);
+        OperationCall call(operation, {{rows, length}}, {}, length);
         for (int64_t i = 0; i < rows * length; ++i)
           call.values[0].data()[i] *= 20;
-        call.expectSame(prepareSoftmax, 2e-6);
+        call.expectSame("cpu.softmax", prepareSoftmax, 2e-6);
         if (HasFatalFailure())
           return;
       }
@@ -163,12 +105,12 @@ TEST(SoftmaxTest, NumbersThatAreNotFinite) {
     for (float value : {kInfinity, -kInfinity,
                         std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f})
       for (int64_t place : {0, 5, 16, 39}) {
-        RowCall call(operation, {3, 40}, {}, 5);
+        OperationCall call(operation, {{3, 40}}, {}, 5);
         call.values[0].data()[40 + place] = value;
         // All of a row.
         std::fill_n(call.values[0].data() + 80, 40, value);
         SCOPED_TRACE(std::string(operation) + " " + std::to_string(value));
-        call.expectSame(prepareSoftmax, 2e-6);
+        call.expectSame("cpu.softmax", prepareSoftmax, 2e-6);
       }
 }
 
@@ -182,11 +124,11 @@ TEST(SoftmaxTest, EachDimension) {
         SCOPED_TRACE(std::string(operation) + " " + std::to_string(axis));
         Attributes given;
         given.set("axis", axis);
-        RowCall call(operation, shape, given, shape.back());
+        OperationCall call(operation, {shape}, given, shape.back());
         float *x = call.values[0].data();
         x[3] = std::numeric_limits<float>::quiet_NaN();
         x[call.values[0].size() - 1] = -kInfinity;
-        call.expectSame(prepareSoftmax, 2e-6);
+        call.expectSame("cpu.softmax", prepareSoftmax, 2e-6);
         if (HasFatalFailure())
           return;
       }
