@@ -6,6 +6,7 @@
 
 #include "Attention.h"
 #include "Conv.h"
+#include "ConvTranspose.h"
 #include "DepthwiseChain.h"
 #include "Einsum.h"
 #include "Gradients.h"
@@ -94,6 +95,7 @@ static constexpr std::string_view integerProducts[] = {"integer_matmul"};
 static constexpr std::string_view integerConvolutions[] = {"integer_conv"};
 static constexpr std::string_view convolutions[] = {"conv"};
 static constexpr std::string_view recurrentLayers[] = {"rnn", "gru", "lstm"};
+static constexpr std::string_view transposedConvolutions[] = {"conv_transpose"};
 static constexpr std::string_view einsteinSums[] = {"einsum"};
 static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
 static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
@@ -190,6 +192,17 @@ static constexpr LibraryEntry entries[] = {
      .operations = recurrentLayers,
      .fromOperation = recurrentFromOperation,
      .constants = {"packed_w", 2, layerWeights}},
+    {.name = "cpu.conv_transpose",
+     .prepare = prepareBest<prepareConvTranspose, packedConvTransposeBytes, 1>,
+     .packedBytes = packedBytesOf<packedConvTransposeBytes>,
+     .pack = packOf<packConvTranspose>,
+     .isSupported = isSupportedOf<isConvTransposeSupported>,
+     .bound = kSumBound,
+     .workspaceBytes = workspaceBytesOf<convTransposeWorkspaceBytes>,
+     .cost = costOf<convTransposeCost>,
+     .operations = transposedConvolutions,
+     .fromOperation = convTransposeFromOperation,
+     .constants = {"packed_w", 1, secondOperand}},
     {.name = "cpu.einsum",
      .prepare = prepareUnpacked<prepareEinsum>,
      .packedBytes = nullptr,

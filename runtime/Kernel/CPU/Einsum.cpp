@@ -207,10 +207,6 @@ struct Product {
       attributes.set("trans_b", int64_t(1));
   }
   KernelCall view() const { return {inputs, {&output, 1}, attributes}; }
-  static size_t bytesOf(const TensorType &type) {
-    return static_cast<size_t>(byteCount(type.type, type.shape).value_or(0));
-  }
-
   TensorType inputs[2], output;
   Attributes attributes;
 };
@@ -227,13 +223,13 @@ static Steps stepsOf(const EinsumPlan &plan, const Product &product,
     operands[i] = {factors[i]->input};
     if (!factors[i]->isCopied)
       continue;
-    operands[i] = steps.reserve(Product::bytesOf(product.inputs[i]));
+    operands[i] = steps.reserve(bytesOfTensor(product.inputs[i]));
     steps.addCopy(copyOf(plan, factors[i]->slots, factors[i]->wanted),
                   {factors[i]->input}, operands[i]);
   }
-  const StepOperand result =
-      plan.copiesResult ? steps.reserve(Product::bytesOf(product.output))
-                        : steps.result;
+  const StepOperand result = plan.copiesResult
+                                 ? steps.reserve(bytesOfTensor(product.output))
+                                 : steps.result;
   if (kernel)
     steps.add(std::move(kernel), {operands[0], operands[1], result});
   if (plan.copiesResult)

@@ -19,6 +19,11 @@ struct StepOperand {
   size_t offset = 0;
 };
 
+/// Bytes of a tensor of known shape.
+inline size_t bytesOfTensor(const TensorType &type) {
+  return static_cast<size_t>(byteCount(type.type, type.shape).value_or(0));
+}
+
 /// The steps of a call.
 class Steps {
 public:

@@ -266,6 +266,8 @@ Status prepareAttention(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareRecurrent(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
+Status prepareConvTranspose(const KernelCall &call, Isa isa,
+                            std::unique_ptr<PreparedKernel> &prepared);
 Status prepareEinsum(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
 Status preparePool(const KernelCall &call, Isa isa,
