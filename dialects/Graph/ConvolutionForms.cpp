@@ -366,130 +366,52 @@ ConvWeightGradientOp::decompose(OpBuilder &builder) {
 
 bool ConvTransposeOp::hasFasterParts() { return true; }
 
-namespace {
-
-/// A transposed convolution of images whose extents are not known, over two
-/// dimensions of one stride: element `stride` * u + r of the result, before
-/// `pads` are taken away, is the sum of x[u - t] * w[r + stride * t] over t.
-class OpenSpread {
-public:
-  /// Fails where the operation is another one.
-  static FailureOr<OpenSpread> of(ConvTransposeOp op);
-  Value build(Formula &f) const;
-
-private:
-  explicit OpenSpread(ConvTransposeOp op) : op(op) {}
-  int64_t tapsOf(int64_t remainder, size_t dim) const {
-    return llvm::divideCeil(kernel[dim] - remainder, stride);
-  }
-  Value weights(Formula &f, int64_t row, int64_t column) const;
-  Value convolve(Formula &f, Value weights, Value bias, int64_t rows,
-                 int64_t columns) const;
-  Value remainders(Formula &f) const;
-
-  mutable ConvTransposeOp op; ///< A handle, whose accessors are not const.
-  int64_t stride = 1;
-  SmallVector<int64_t> kernel;
-  SmallVector<int64_t> before, behind; ///< Elements that are taken away.
-};
-
-} // namespace
-
-FailureOr<OpenSpread> OpenSpread::of(ConvTransposeOp op) {
-  auto x = dyn_cast<RankedTensorType>(op.getX().getType());
+/// A transposed convolution without strides, of images whose extents are not
+/// known, is one with the weights turned round.
+static FailureOr<Value> turnRound(ConvTransposeOp op, OpBuilder &builder) {
   auto w = dyn_cast<RankedTensorType>(op.getW().getType());
   auto isOne = [](int64_t number) { return number == 1; };
-  if (!x || !w || x.getRank() != 4 || !w.hasStaticShape() ||
-      w.getNumElements() == 0 || op.getGroup() != 1 ||
-      op.getAutoPad() != "NOTSET" || !op.getOutputShape().empty() ||
-      !llvm::all_of(op.getDilations(), isOne))
+  auto isZero = [](int64_t number) { return number == 0; };
+  if (!w || !w.hasStaticShape() || w.getNumElements() == 0 ||
+      op.getGroup() != 1 || op.getAutoPad() != "NOTSET" ||
+      !op.getOutputShape().empty() || !llvm::all_of(op.getStrides(), isOne) ||
+      !llvm::all_of(op.getOutputPadding(), isZero))
     return failure();
-  OpenSpread spread(op);
-  ArrayRef<int64_t> strides = op.getStrides(), pads = op.getPads(),
-                    more = op.getOutputPadding();
-  if (!strides.empty() && strides[0] != strides[1])
-    return failure();
-  spread.stride = strides.empty() ? 1 : strides[0];
-  spread.kernel.assign(w.getShape().begin() + 2, w.getShape().end());
-  for (size_t dim = 0; dim < 2; ++dim) {
-    const int64_t whole = spread.tapsOf(0, dim) * spread.stride;
-    const int64_t pad = pads.empty() ? 0 : pads[dim + 2];
-    spread.before.push_back(pads.empty() ? 0 : pads[dim]);
-    spread.behind.push_back(whole - spread.kernel[dim] + pad -
-                            (more.empty() ? 0 : more[dim]));
-    // Elements that no tap meets, or that remainders without one are.
-    if (spread.behind[dim] < 0 || spread.kernel[dim] < spread.stride)
-      return failure();
-  }
-  return spread;
-}
-
-/// Those of one remainder, from its last tap to its first one.
-Value OpenSpread::weights(Formula &f, int64_t row, int64_t column) const {
-  const int64_t rows = tapsOf(row, 0), columns = tapsOf(column, 1);
-  Value w = f.make<SliceOp>(
-      op.getW(),
-      f.ints({row + (rows - 1) * stride, column + (columns - 1) * stride}),
-      f.ints({INT64_MIN, INT64_MIN}), f.ints({2, 3}),
-      f.ints({-stride, -stride}));
-  return f.transpose(w, {1, 0, 2, 3});
-}
-
-/// As many windows of each remainder as of the first.
-Value OpenSpread::convolve(Formula &f, Value weights, Value bias, int64_t rows,
-                           int64_t columns) const {
-  return ConvOp::create(f.builder, f.loc, op.getX(), weights, bias,
-                        ArrayRef<int64_t>{1, 1},
-                        ArrayRef<int64_t>{rows - 1, columns - 1,
-                                          tapsOf(0, 0) - 1, tapsOf(0, 1) - 1},
-                        ArrayRef<int64_t>{1, 1}, 1, "NOTSET");
-}
-
-/// The elements of all remainders as channels. One convolution where all have
-/// as many taps: zeros in the place of others might meet what is no number.
-Value OpenSpread::remainders(Formula &f) const {
-  const bool isEven = kernel[0] % stride == 0 && kernel[1] % stride == 0;
-  SmallVector<Value> parts;
-  for (int64_t row = 0; row < stride; ++row)
-    for (int64_t column = 0; column < stride; ++column) {
-      Value w = weights(f, row, column);
-      parts.push_back(isEven ? w
-                             : convolve(f, w, op.getBias(), tapsOf(row, 0),
-                                        tapsOf(column, 1)));
+  const int64_t dims = w.getRank() - 2;
+  SmallVector<int64_t> ones(dims, 1), dilations(op.getDilations());
+  if (dilations.empty())
+    dilations = ones;
+  SmallVector<int64_t> pads(2 * dims), axes, firsts, lasts, steps;
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    const int64_t reach = (w.getDimSize(dim + 2) - 1) * dilations[dim];
+    for (int64_t end : {dim, dims + dim}) {
+      pads[end] = reach - (op.getPads().empty() ? 0 : op.getPads()[end]);
+      if (pads[end] < 0)
+        return failure();
     }
-  if (!isEven)
-    return f.make<ConcatOp>(ValueRange(parts), 1);
-  Value bias = op.getBias();
-  if (bias) {
-    SmallVector<Value> copies(parts.size(), bias);
-    bias = f.make<ConcatOp>(ValueRange(copies), 0);
+    axes.push_back(dim + 2);
+    firsts.push_back(w.getDimSize(dim + 2) - 1);
+    lasts.push_back(INT64_MIN);
+    steps.push_back(-1);
   }
-  return convolve(f, f.make<ConcatOp>(ValueRange(parts), 0), bias, tapsOf(0, 0),
-                  tapsOf(0, 1));
-}
-
-/// What is of several remainders is put between each other.
-Value OpenSpread::build(Formula &f) const {
-  Value y = remainders(f);
-  if (stride > 1)
-    y = f.make<DepthToSpaceOp>(y, stride, "DCR");
-  SmallVector<int64_t> ends;
-  for (int64_t rest : behind)
-    ends.push_back(rest ? -rest : INT64_MAX);
-  if (llvm::all_of(before, [](int64_t n) { return n == 0; }) &&
-      llvm::all_of(behind, [](int64_t n) { return n == 0; }))
-    return y;
-  return f.make<SliceOp>(y, f.ints(before), f.ints(ends), f.ints({2, 3}),
-                         f.ints({1, 1}));
+  Formula f(builder, op.getLoc());
+  auto order = llvm::to_vector(llvm::seq<int64_t>(w.getRank()));
+  std::swap(order[0], order[1]);
+  Value turned =
+      f.transpose(f.make<SliceOp>(op.getW(), f.ints(firsts), f.ints(lasts),
+                                  f.ints(axes), f.ints(steps)),
+                  order);
+  return ConvOp::create(builder, op.getLoc(), op.getX(), turned, op.getBias(),
+                        ones, pads, dilations, 1, "NOTSET")
+      .getY();
 }
 
 FailureOr<SmallVector<Value>> ConvTransposeOp::decompose(OpBuilder &builder) {
   if (!hasStaticTypes(*this)) {
-    FailureOr<OpenSpread> spread = OpenSpread::of(*this);
-    if (failed(spread))
+    FailureOr<Value> turned = turnRound(*this, builder);
+    if (failed(turned))
       return failure();
-    Formula f(builder, getLoc());
-    return SmallVector<Value>{spread->build(f)};
+    return SmallVector<Value>{*turned};
   }
   if (!hasElements(*this))
     return failure();

@@ -64,18 +64,17 @@ static std::string formOf(const DynamicEntry &from, const KernelCall &call,
 
 /// Packs the constants of `candidate`, of which the flag says that they are.
 /// False where one cannot be.
-static bool packConstants(const DynamicEntry &from, PackedConstants &constants,
-                          Candidate &candidate) {
+static bool packConstants(const DynamicEntry &from, const LibraryEntry &entry,
+                          PackedConstants &constants, Candidate &candidate) {
   const Candidate plain = candidate;
-  for (size_t operand : from.entry->constants.operands) {
+  for (size_t operand : entry.constants.operands) {
     const void *constant = from.constants[operand];
-    const size_t bytes = from.entry->packedBytes(plain.call(), operand);
+    const size_t bytes = entry.packedBytes(plain.call(), operand);
     if (!bytes)
       return false;
     PackedConstants::Packed packed = constants.find(
-        constant, formOf(from, plain.call(), operand, bytes), [&] {
-          return pack(*from.entry, plain.call(), operand, bytes, constant);
-        });
+        constant, formOf(from, plain.call(), operand, bytes),
+        [&] { return pack(entry, plain.call(), operand, bytes, constant); });
     if (!packed)
       return false;
     candidate.packed.push_back({operand, std::move(packed)});
@@ -87,8 +86,8 @@ static bool packConstants(const DynamicEntry &from, PackedConstants &constants,
   return true;
 }
 
-static bool hasConstants(const DynamicEntry &from) {
-  const ConstantPacking &packing = from.entry->constants;
+static bool hasConstants(const DynamicEntry &from, const LibraryEntry &entry) {
+  const ConstantPacking &packing = entry.constants;
   return !packing.attribute.empty() &&
          std::ranges::all_of(packing.operands, [&](size_t operand) {
            return operand < from.constants.size() && from.constants[operand];
@@ -97,75 +96,96 @@ static bool hasConstants(const DynamicEntry &from) {
 
 /// `plain` with the flag that its constants are packed, by an algorithm or
 /// none; nothing where the library has no such call.
-static std::optional<Candidate> withFlag(const DynamicEntry &from,
+static std::optional<Candidate> withFlag(const LibraryEntry &entry,
                                          const Candidate &plain,
                                          std::string_view algorithm) {
-  const ConstantPacking &packing = from.entry->constants;
+  const ConstantPacking &packing = entry.constants;
   Candidate candidate = plain;
   candidate.attributes.set(packing.attribute, packing.form);
   if (!algorithm.empty())
     candidate.attributes.set("algorithm", std::string(algorithm));
   std::string why;
-  if (!from.entry->isSupported(candidate.call(), why))
+  if (!entry.isSupported(candidate.call(), why))
     return std::nullopt;
   return candidate;
 }
 
-/// The fastest way that the entry has to compute what `plain` does.
-static Candidate bestOf(const DynamicEntry &from, const Candidate &plain,
-                        PackedConstants &constants) {
-  const LibraryEntry &entry = *from.entry;
-  if (!hasConstants(from))
-    return plain;
-  const uint64_t time = nanosecondsOf(entry.cost(plain.call()));
-  if (from.anyAlgorithm)
-    for (std::string_view algorithm : entry.algorithms)
-      if (std::optional<Candidate> candidate = withFlag(from, plain, algorithm);
-          candidate && nanosecondsOf(entry.cost(candidate->call())) < time &&
-          packConstants(from, constants, *candidate))
-        return std::move(*candidate);
-  if (std::optional<Candidate> candidate = withFlag(from, plain, "");
-      candidate && packConstants(from, constants, *candidate))
-    return std::move(*candidate);
+/// The fastest way that the entry has to compute what `plain` does; nothing
+/// where it has none.
+static std::optional<Candidate> bestOf(const DynamicEntry &from,
+                                       const LibraryEntry &entry,
+                                       const Candidate &plain,
+                                       PackedConstants &constants) {
+  if (hasConstants(from, entry)) {
+    const uint64_t time = nanosecondsOf(entry.cost(plain.call()));
+    auto takes = [&](std::optional<Candidate> &candidate) {
+      return candidate && packConstants(from, entry, constants, *candidate);
+    };
+    if (from.anyAlgorithm)
+      for (std::string_view algorithm : entry.algorithms)
+        if (std::optional<Candidate> candidate =
+                withFlag(entry, plain, algorithm);
+            candidate && nanosecondsOf(entry.cost(candidate->call())) < time &&
+            takes(candidate))
+          return candidate;
+    if (std::optional<Candidate> candidate = withFlag(entry, plain, "");
+        takes(candidate))
+      return candidate;
+  }
+  std::string why;
+  if (entry.isSupported && !entry.isSupported(plain.call(), why))
+    return std::nullopt;
   return plain;
 }
 
-DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
+/// The call of `entry`, or none.
+static DynamicCall makeCallOf(const DynamicEntry &from,
+                              const LibraryEntry &entry,
                               std::span<const TensorView> inputs,
                               std::span<const TensorView> outputs,
                               PackedConstants &constants) {
   DynamicCall made;
-  auto hasElements = [](const TensorView &tensor) {
-    return tensor.type == DLC_INVALID_TYPE || tensor.size() > 0;
-  };
-  if (!std::ranges::all_of(inputs, hasElements) ||
-      !std::ranges::all_of(outputs, hasElements))
-    return made;
-  const LibraryEntry &entry = *from.entry;
-  Candidate best{typesOf(inputs), typesOf(outputs), {}};
-  std::string why;
+  Candidate plain{typesOf(inputs), typesOf(outputs), {}};
   if (!entry.fromOperation(from.operation,
-                           {best.inputs, best.outputs, *from.attributes},
-                           best.attributes) ||
-      (entry.isSupported && !entry.isSupported(best.call(), why)))
+                           {plain.inputs, plain.outputs, *from.attributes},
+                           plain.attributes))
     return made;
-  best = bestOf(from, best, constants);
+  std::optional<Candidate> best = bestOf(from, entry, plain, constants);
+  if (!best)
+    return made;
   if (entry.workspaceBytes)
-    made.workspaceBytes = entry.workspaceBytes(best.call());
+    made.workspaceBytes = entry.workspaceBytes(best->call());
   if (made.workspaceBytes)
-    best.outputs.push_back(
+    best->outputs.push_back(
         {DLC_I8, {static_cast<int64_t>(made.workspaceBytes)}});
   std::unique_ptr<PreparedKernel> prepared;
-  if (!entry.prepare(best.call(), prepared).isOk())
+  if (!entry.prepare(best->call(), prepared).isOk())
     return made;
   uint64_t steps = 0;
   for (const PreparedKernel *kernel = prepared.get(); kernel;
        kernel = kernel->next())
     ++steps;
   if (entry.cost)
-    made.nanoseconds = nanosecondsOf(entry.cost(best.call())) / steps;
-  made.packed = std::move(best.packed);
+    made.nanoseconds = nanosecondsOf(entry.cost(best->call())) / steps;
+  made.packed = std::move(best->packed);
   made.kernel = std::move(prepared);
+  return made;
+}
+
+DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
+                              std::span<const TensorView> inputs,
+                              std::span<const TensorView> outputs,
+                              PackedConstants &constants) {
+  auto hasElements = [](const TensorView &tensor) {
+    return tensor.type == DLC_INVALID_TYPE || tensor.size() > 0;
+  };
+  if (!std::ranges::all_of(inputs, hasElements) ||
+      !std::ranges::all_of(outputs, hasElements))
+    return {};
+  DynamicCall made;
+  for (const LibraryEntry *entry = from.entry; entry && !made.kernel;
+       entry = lookupLibraryEntry(entry->otherwise))
+    made = makeCallOf(from, *entry, inputs, outputs, constants);
   return made;
 }
 

@@ -16,6 +16,7 @@
 #include "Matmul.h"
 #include "Recurrent.h"
 #include "Rows.h"
+#include "Volume.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -161,6 +162,20 @@ static constexpr LibraryEntry entries[] = {
      .cost = costOf<convCost>,
      .operations = convolutions,
      .fromOperation = convFromOperation,
+     .constants = {"packed_w", 1, secondOperand},
+     .otherwise = "cpu.conv_volume"},
+    {.name = "cpu.conv_volume",
+     .prepare = prepareBest<prepareConvVolume, packedConvVolumeBytes, 1>,
+     .packedBytes = packedBytesOf<packedConvVolumeBytes>,
+     .pack = packOf<packConvVolume>,
+     .packsFinite = packsFiniteOf<packsFiniteVolumeWeights>,
+     .isSupported = isSupportedOf<isConvVolumeSupported>,
+     .algorithms = convAlgorithms,
+     .bound = kSumBound,
+     .algorithmBound = 2e-5f,
+     .workspaceBytes = workspaceBytesOf<convVolumeWorkspaceBytes>,
+     .cost = costOf<convVolumeCost>,
+     .fromOperation = convFromOperation,
      .constants = {"packed_w", 1, secondOperand}},
     {.name = "cpu.depthwise_chain",
      .prepare =
@@ -220,6 +235,15 @@ static constexpr LibraryEntry entries[] = {
      .isSupported = isPoolSupported,
      .cost = poolCost,
      .operations = poolings,
+     .fromOperation = poolFromOperation,
+     .otherwise = "cpu.pool_volume"},
+    {.name = "cpu.pool_volume",
+     .prepare = prepareUnpacked<preparePoolVolume>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isPoolVolumeSupported,
+     .workspaceBytes = poolVolumeWorkspaceBytes,
+     .cost = poolVolumeCost,
      .fromOperation = poolFromOperation},
     {.name = "cpu.softmax",
      .prepare = prepareUnpacked<prepareSoftmax>,

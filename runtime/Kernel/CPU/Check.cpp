@@ -99,6 +99,21 @@ bool cpu::setWindow(const TensorType &x, ref::Window window, bool ceilMode,
   return true;
 }
 
+Status cpu::checkByShapeRule(std::string_view operation,
+                             const KernelCall &call) {
+  std::vector<ref::Operand> operands;
+  for (const TensorType &type : call.inputs)
+    operands.push_back({type});
+  std::vector<TensorType> results;
+  DLC_RETURN_IF_ERROR(
+      ref::lookup(operation)->infer({operands, call.attributes, 1}, results));
+  const TensorType &y = call.outputs[0];
+  if (results[0].type == y.type && results[0].shape == y.shape)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument, "expected an output %s, got %s",
+                   toString(results[0]).c_str(), toString(y).c_str());
+}
+
 KernelCall cpu::withoutWorkspace(const KernelCall &call) {
   const size_t results = std::min<size_t>(call.outputs.size(), 1);
   return {call.inputs, call.outputs.first(results), call.attributes};

@@ -29,6 +29,10 @@ Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
 bool setWindow(const TensorType &x, ref::Window window, bool ceilMode,
                Attributes &attributes);
 
+/// The first output is what the shape rule of an operation gives, whose inputs
+/// and attributes the call has. Errors: InvalidArgument.
+Status checkByShapeRule(std::string_view operation, const KernelCall &call);
+
 /// The call with its first output alone.
 KernelCall withoutWorkspace(const KernelCall &call);
 

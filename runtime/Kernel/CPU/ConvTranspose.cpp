@@ -8,7 +8,6 @@
 #include "Steps.h"
 
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
-#include "dlc/runtime/Kernel/Reference/Reference.h"
 
 #include <algorithm>
 
@@ -96,22 +95,6 @@ static bool hasBiasOf(const KernelCall &call) {
   return call.inputs.size() == 3 && call.inputs[2].type != DLC_INVALID_TYPE;
 }
 
-/// What the shape rule of the operation says of the operands and attributes.
-static Status checkShapes(const KernelCall &call) {
-  std::vector<ref::Operand> operands;
-  for (const TensorType &type : call.inputs)
-    operands.push_back({type});
-  std::vector<TensorType> results;
-  DLC_RETURN_IF_ERROR(ref::lookup("conv_transpose")
-                          ->infer({operands, call.attributes, 1}, results));
-  if (results.size() == 1 && results[0].type == call.outputs[0].type &&
-      results[0].shape == call.outputs[0].shape)
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument, "expected an output %s, got %s",
-                   toString(results[0]).c_str(),
-                   toString(call.outputs[0]).c_str());
-}
-
 static Status readCall(const KernelCall &call, TransposeCall &read) {
   using enum AttributeKind;
   DLC_RETURN_IF_ERROR(
@@ -136,7 +119,7 @@ static Status readCall(const KernelCall &call, TransposeCall &read) {
   DLC_RETURN_IF_ERROR(checkTensor(y, DLC_F32, "y", 3, DLC_MAX_RANK));
   if (hasBiasOf(call))
     DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], DLC_F32, "a bias", 1, 1));
-  DLC_RETURN_IF_ERROR(checkShapes(call));
+  DLC_RETURN_IF_ERROR(checkByShapeRule("conv_transpose", call));
   for (const TensorType *type : {&x, &w, &y})
     if (elementCount(type->shape).value_or(0) == 0)
       return makeError(StatusCode::InvalidArgument, "expected elements, got %s",

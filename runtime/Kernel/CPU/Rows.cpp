@@ -121,7 +121,7 @@ bool cpu::poolFromOperation(std::string_view operation, const KernelCall &call,
   const auto rank = static_cast<int64_t>(given.getInts("kernel_shape").size());
   ref::Window window;
   if (call.inputs.empty() || call.inputs[0].type != DLC_F32 ||
-      (rank != 1 && rank != 2) || call.inputs[0].rank() != rank + 2 ||
+      rank < 1 || call.inputs[0].rank() != rank + 2 ||
       !ref::readWindow(given, rank, window).isOk() ||
       !ref::readExtents(given, "kernel_shape", rank, 1, 1, window.kernel)
            .isOk() ||

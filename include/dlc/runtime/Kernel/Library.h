@@ -148,11 +148,14 @@ struct LibraryEntry {
   std::span<const std::string_view> operations = {};
   /// Gives a call the attributes with which the entry computes one of them, of
   /// which `call` has the types and attributes. False where it cannot. Not null
-  /// where there are operations.
+  /// where there are operations, or it computes those of another entry.
   bool (*fromOperation)(std::string_view operation, const KernelCall &call,
                         Attributes &attributes) = nullptr;
   /// Of such calls.
   ConstantPacking constants = {};
+  /// The entry that may compute such an operation where this one does not take
+  /// the call; empty where there is none.
+  std::string_view otherwise = {};
 };
 
 /// The entry of that name among all libraries of this build, or null.

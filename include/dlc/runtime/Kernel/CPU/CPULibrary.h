@@ -266,10 +266,14 @@ Status prepareAttention(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareRecurrent(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
+Status prepareConvVolume(const KernelCall &call, Isa isa,
+                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvTranspose(const KernelCall &call, Isa isa,
                             std::unique_ptr<PreparedKernel> &prepared);
 Status prepareEinsum(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
+Status preparePoolVolume(const KernelCall &call, Isa isa,
+                         std::unique_ptr<PreparedKernel> &prepared);
 Status preparePool(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
 Status prepareSoftmax(const KernelCall &call, Isa isa,
