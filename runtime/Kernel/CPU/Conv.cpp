@@ -39,6 +39,30 @@ private:
   const FiveArguments arguments;
 };
 
+class PreparedFewChannels final : public PreparedKernel {
+public:
+  PreparedFewChannels(const KernelCall &call, const FewChannelPlan &plan,
+                      const KernelSet &kernels)
+      : plan(plan), kernels(kernels), arguments(call) {}
+
+  int64_t tiles() const override {
+    const int64_t vectors = ceilDiv(plan.outW, kernels.vectorWidth);
+    return plan.batch * plan.group * plan.rowBlocks *
+           ceilDiv(vectors, plan.columnBlock);
+  }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *five[5];
+    arguments.fill(given, five);
+    kernels.fewChannels(plan, five, begin, end);
+  }
+
+private:
+  const FewChannelPlan plan;
+  const KernelSet &kernels;
+  const FiveArguments arguments;
+};
+
 class PreparedDepthwise final : public PreparedKernel {
 public:
   PreparedDepthwise(const KernelCall &call, const DepthwisePlan &plan,
@@ -138,6 +162,43 @@ static bool isPlainDepthwise(const ConvShape &shape) {
           hasStrips(shape));
 }
 
+/// Where packing pixels takes longer than reading them once for every few
+/// output channels, by measurement: of windows of many taps each is packed as
+/// often.
+static bool hasFewChannels(const ConvShape &shape) {
+  constexpr int64_t fewChannels = 4, someChannels = 16, manyTaps = 25;
+  return !shape.isDepthwise() && !shape.isBlocked() && shape.taps() > 1 &&
+         shape.stride[1] == 1 &&
+         shape.groupOut() <=
+             (shape.taps() > manyTaps ? someChannels : fewChannels);
+}
+
+static FewChannelPlan planFewChannels(const ConvShape &shape) {
+  auto plan = planOf<FewChannelPlan>(shape);
+  plan.batch = shape.batch;
+  plan.group = shape.group;
+  plan.inChannels = shape.groupIn();
+  plan.outChannels = shape.groupOut();
+  plan.k = plan.inChannels * shape.taps();
+  plan.tapStep = shape.packed ? kPanelRows : 1;
+  plan.channelStep = shape.packed ? 1 : plan.k;
+  plan.groupStep = (shape.packed ? roundUp(plan.outChannels, kPanelRows)
+                                 : plan.outChannels) *
+                   plan.k;
+  plan.epilogue = shape.epilogue;
+  // Tiles of some microseconds, of long rows pieces.
+  constexpr int64_t minTileWork = 1 << 17;
+  plan.columnBlock = 64;
+  const int64_t work = saturatedProduct(
+      {plan.k, plan.outChannels, std::min(plan.outW, int64_t{1024})});
+  plan.rowBlock = std::clamp<int64_t>(minTileWork / std::max<int64_t>(work, 1),
+                                      1, std::max<int64_t>(plan.outH, 1));
+  if (plan.outChannels > 0)
+    if (plan.outChannels > 0)
+    plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
+  return plan;
+}
+
 static ConvPlan planConv(const ConvShape &shape, int64_t vectorWidth) {
   ConvPlan plan = makeConvPlan(shape);
   plan.packedW = plan.packedW && !shape.isDepthwise();
@@ -191,6 +252,9 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
     if (isPlainDepthwise(shape))
       prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
                                                      *kernels);
+    else if (hasFewChannels(shape))
+      prepared = std::make_unique<PreparedFewChannels>(
+          call, planFewChannels(shape), *kernels);
     else
       prepared = std::make_unique<PreparedConv>(
           call, planConv(shape, kernels->vectorWidth), *kernels);
@@ -261,13 +325,14 @@ bool cpu::packsFiniteWeights(const KernelCall &call, size_t operand) {
 /// the benchmarks): plain depthwise convolutions leave lanes of vectors along
 /// rows idle and shift them about; panels of plain pixels are packed, at a
 /// sixth of the time, those of few channels, whose rows are short, at half of
-/// it; plain rows for blocks, and blocks for plain rows, are
+/// it, and those of which few output channels are summed are loaded once for
+/// each tap, at half; plain rows for blocks, and blocks for plain rows, are
 /// turned round at an eighth, and tiles of blocks are written for the time of
 /// six terms. Depthwise convolutions of blocks wait for memory.
 static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                              uint64_t outputs) {
   constexpr uint64_t packing = 6, packingFew = 2, gathering = 8,
-                     storing = 2 * 6;
+                     storing = 2 * 6, wideLoads = 2;
   if (shape.isDepthwise() && shape.blockedX)
     return 0;
   if (isPlainDepthwise(shape)) {
@@ -275,6 +340,8 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
     const int64_t width = std::max<int64_t>(shape.out[1], 1);
     return flops / width * ceilDiv(width, lanes) * lanes;
   }
+  if (hasFewChannels(shape))
+    return flops / wideLoads;
   if (!shape.isBlocked())
     return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
   const bool isMixed = !shape.blockedX || !shape.blockedY;

@@ -168,6 +168,20 @@ struct ConvPlan : Windows {
   Epilogue epilogue;
 };
 
+/// A convolution with few output channels a group, in steps of one column,
+/// whose inputs are read where they are. Tiles are numbered image, group, block
+/// of rows, block of columns, the last fastest.
+struct FewChannelPlan : Windows {
+  int64_t batch, group;
+  int64_t inChannels, outChannels; ///< Of one group.
+  int64_t k;                       ///< Terms of a result.
+  /// How far weights are apart, of taps, output channels and groups.
+  int64_t tapStep, channelStep, groupStep;
+  int64_t rowBlock, rowBlocks;
+  int64_t columnBlock; ///< In vectors.
+  Epilogue epilogue;
+};
+
 /// A convolution with one input channel a group. Tiles are blocks of output
 /// planes [image][channel].
 struct DepthwisePlan : Windows {
@@ -285,6 +299,8 @@ struct KernelSet {
                  int64_t end);
   void (*conv)(const ConvPlan &plan, void *const *arguments, int64_t begin,
                int64_t end);
+  void (*fewChannels)(const FewChannelPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
   /// arguments: x, the output's gradient, the result.
   void (*convWeightGradient)(const ConvWeightPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end);

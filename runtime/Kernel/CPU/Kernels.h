@@ -14,6 +14,7 @@
 #include "ConvWeightTiles.h"
 #include "DefinedConvTiles.h"
 #include "DepthwiseTiles.h"
+#include "FewChannelTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
 #include "StripWeightTiles.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr KernelSet thisKernelSet = {kLanes,
                                      runMatmul,
                                      runConv,
+                                     runFewChannels,
                                      runConvWeightGradient,
                                      runBlockedWeightGradient,
                                      runStripWeightGradient,

@@ -160,9 +160,45 @@ TEST(ConvTest, ManyResultsOfOneChannel) {
     for (int64_t stride : {1, 2, 5}) {
       check({2, 1, {60}, results, {10}, {stride}, {}, {}, 1, true});
       check({1, 1, {60}, results, {31}, {stride}, {15, 15}, {}, 1, true, true});
-      check({2, 1, {9, 23}, results, {3, 2}, {stride, 1}, {1, 0, 1, 1}, {}, 1,
-             true, false, "relu"});
+      check({2,
+             1,
+             {9, 23},
+             results,
+             {3, 2},
+             {stride, 1},
+             {1, 0, 1, 1},
+             {},
+             1,
+             true,
+             false,
+             "relu"});
     }
+}
+
+TEST(ConvTest, FewOutputChannels) {
+  Random random(11);
+  const Shape kernels[] = {{3, 3}, {1, 7}, {9, 9}, {5, 1}, {2, 40}};
+  for (int64_t channels : {1, 2, 3, 4, 5, 7, 16, 17})
+    for (int64_t width : {1, 5, 16, 17, 33, 100, 300})
+      for (const Shape &kernel : kernels) {
+        const int64_t group = 1 + random.below(2);
+        ConvCase c = {1 + random.below(2),
+                      group * (2 + random.below(3)),
+                      {1 + random.below(6), width},
+                      group * channels,
+                      kernel,
+                      {1 + random.below(3), 1},
+                      {random.below(9), random.below(20), random.below(9),
+                       random.below(20)},
+                      {1 + random.below(2), 1 + random.below(3)},
+                      group};
+        c.bias = random.below(2);
+        c.residual = random.below(2);
+        c.activation = kActivations[random.below(std::size(kActivations))];
+        check(c);
+      }
+  // One long row is several tiles.
+  check({1, 4, {5000}, 2, {7}, {}, {3, 3}, {}, 1, true});
 }
 
 TEST(ConvTest, EveryActivation) {
@@ -293,9 +329,13 @@ TEST(ConvTest, Cost) {
   EXPECT_EQ(cost.bytes, 4u * (2 * 4 * 30 + 8 * 2 * 9 + 8 + 2 * 8 * 12));
   EXPECT_EQ(cost.overhead, cost.flops / 2);
   // Rows of sixteen channels and more are packed in less time.
-  call = makeCall({2, 32, {5, 6}, 8, {3, 3}, {}, {}, {}, 2, true});
+  call = makeCall({2, 32, {5, 6}, 16, {3, 3}, {}, {}, {}, 2, true});
   cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
   EXPECT_EQ(cost.overhead, cost.flops / 6);
+  // Those of few results are read as they are.
+  call = makeCall({2, 32, {5, 6}, 8, {3, 3}, {}, {}, {}, 2, true});
+  cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
+  EXPECT_EQ(cost.overhead, cost.flops / 2);
 }
 
 namespace {
@@ -341,8 +381,11 @@ TEST(ConvTest, RefusesBadCalls) {
   refuse([](Call &c) { c.output.shape[2] = 8; },
          "expected 7 output positions, got 8");
   refuse([](Call &c) { c.inputs[2].shape = {4}; }, "a bias of 8 elements");
-  refuse([](Call &c) { c.inputs[3].shape = {8, 7, 7}; },
-         "a residual of the output's type");
+  refuse(
+      [](Call &c) {
+        c.inputs[3].shape = {8, 7, 7};
+      },
+      "a residual of the output's type");
   attribute("group", int64_t{0}, "a group that divides");
   attribute("group", int64_t{-2}, "a group that divides");
   attribute("group", int64_t{3}, "a group that divides");

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of plain tensors with few output channels, in steps of one
+// column. See Vector.h for who may include it.
+//
+// Packing pixels, as for a product, takes as long as some channels of results:
+// here a few vectors of a row of each result are summed at once, with the input
+// read where it is, once for each tap and up to four channels.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_FEWCHANNELTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_FEWCHANNELTILES_H
+
+#include "Activations.h"
+#include "KernelSet.h"
+#include "Vector.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// Output channels whose sums are held at once.
+constexpr int kFewOutputs = 4;
+/// Most vectors of each of them, and of fewer.
+constexpr int kFewVectors[kFewOutputs + 1] = {
+    0, 8, kLanes == 16 ? 8 : 5, kLanes == 16 ? 8 : 3, kLanes == 16 ? 6 : 2};
+constexpr int kMostFewVectors = 8;
+
+/// Some output channels of one image and group.
+struct FewChannels {
+  const FewChannelPlan &plan;
+  const float *x, *w;           ///< w: of the first of them.
+  const float *bias, *residual; ///< Null when absent.
+  float *y;
+};
+
+/// A row of results, and the rows of the kernel that meet the image there.
+struct FewRow {
+  int64_t row, tapBegin, tapEnd;
+};
+
+/// Sums of `vectors` vectors from `column` on, of which the first and the last
+/// may reach beyond the image where loads are masked.
+template <int outputs, int vectors, bool masked>
+void sumColumns(const FewChannels &few, const FewRow &at, int64_t column) {
+  const FewChannelPlan &plan = few.plan;
+  Vec sums[outputs][vectors];
+  DLC_UNROLL for (int m = 0; m < outputs; ++m) {
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m][v] =
+        splat(few.bias ? few.bias[m] : 0.0f);
+  }
+  const int64_t left = column - plan.padLeft;
+  const int64_t top = at.row * plan.strideH - plan.padTop;
+  for (int64_t c = 0; c < plan.inChannels; ++c)
+    for (int64_t i = at.tapBegin; i < at.tapEnd; ++i) {
+      const float *from =
+          few.x + (c * plan.inH + top + i * plan.dilationH) * plan.inW + left;
+      const float *taps =
+          few.w + (c * plan.kernelH + i) * plan.kernelW * plan.tapStep;
+      for (int64_t j = 0; j < plan.kernelW; ++j) {
+        Vec values[vectors];
+        const int64_t shift = j * plan.dilationW;
+        auto inside = [&](int64_t before) __attribute__((always_inline)) {
+          return lanes(-left - shift - before,
+                       plan.inW - left - shift - before);
+        };
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) values[v] =
+            masked && (v == 0 || v + 1 == vectors)
+                ? maskedLoad(from + shift + v * kLanes, inside(v * kLanes))
+                : load(from + shift + v * kLanes);
+        DLC_UNROLL for (int m = 0; m < outputs; ++m) {
+          const float weight = taps[m * plan.channelStep];
+          DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m][v] =
+              plusProduct(sums[m][v], weight, values[v]);
+        }
+        taps += plan.tapStep;
+      }
+    }
+  const int64_t size = plan.outH * plan.outW;
+  const int64_t count = plan.outW - column;
+  DLC_UNROLL for (int m = 0; m < outputs; ++m) {
+    const int64_t first = m * size + at.row * plan.outW + column;
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      Vec sum = sums[m][v];
+      const int64_t place = first + v * kLanes;
+      if (few.residual)
+        sum += loadFirst(few.residual + place, count - v * kLanes);
+      if (isClamp(plan.epilogue))
+        sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
+                    splat(clampHigh(plan.epilogue)));
+      storeFirst(few.y + place, sum, count - v * kLanes);
+    }
+  }
+}
+
+using SumColumns = void (*)(const FewChannels &few, const FewRow &at,
+                            int64_t column);
+
+/// Those of so many output channels, by vectors.
+template <int outputs, bool masked> struct SumColumnsOf {
+  SumColumns at[kMostFewVectors + 1] = {};
+  constexpr SumColumnsOf() { fill<1>(); }
+  template <int vectors> constexpr void fill() {
+    if constexpr (vectors <= kFewVectors[outputs]) {
+      at[vectors] = sumColumns<outputs, vectors, masked>;
+      fill<vectors + 1>();
+    }
+  }
+};
+
+template <bool masked>
+SumColumns sumColumnsOf(int64_t outputs, int64_t vectors) {
+  static constexpr SumColumnsOf<1, masked> one;
+  static constexpr SumColumnsOf<2, masked> two;
+  static constexpr SumColumnsOf<3, masked> three;
+  static constexpr SumColumnsOf<4, masked> four;
+  constexpr const SumColumns *all[] = {one.at, two.at, three.at, four.at};
+  return all[outputs - 1][vectors];
+}
+
+/// Vectors [begin, end) of a row.
+inline void sumRow(const FewChannels &few, int64_t outputs, int64_t row,
+                   int64_t begin, int64_t end) {
+  const FewChannelPlan &plan = few.plan;
+  const int64_t top = row * plan.strideH - plan.padTop;
+  // Of rows of the kernel those inside of the image.
+  auto rowsBefore = [&](int64_t bound) {
+    const int64_t distance = bound - top;
+    return distance <= 0
+               ? 0
+               : least((distance + plan.dilationH - 1) / plan.dilationH,
+                       plan.kernelH);
+  };
+  const FewRow at = {row, rowsBefore(0), rowsBefore(plan.inH)};
+  // Vectors that are inside with all their taps: [first, last).
+  const int64_t first = (plan.padLeft + kLanes - 1) / kLanes;
+  const int64_t reach = (plan.kernelW - 1) * plan.dilationW - plan.padLeft;
+  const int64_t room = least(plan.inW - reach, plan.outW);
+  const int64_t last = room > 0 ? room / kLanes : 0;
+  for (int64_t vector = begin, count; vector < end; vector += count) {
+    // Evenly, and no vector but those at the ends of a block is outside.
+    const int64_t most = kFewVectors[outputs];
+    const int64_t blocks = (end - vector + most - 1) / most;
+    count = (end - vector + blocks - 1) / blocks;
+    if (vector + 1 < first)
+      count = 1;
+    else if (vector + count > last + 1)
+      count = last > vector ? last + 1 - vector : 1;
+    const bool isInside = vector >= first && vector + count <= last;
+    (isInside ? sumColumnsOf<false>(outputs, count)
+              : sumColumnsOf<true>(outputs, count))(few, at, vector * kLanes);
+  }
+}
+
+void runFewChannels(const FewChannelPlan &plan, void *const *arguments,
+                    int64_t begin, int64_t end) {
+  const auto *x = static_cast<const float *>(arguments[0]);
+  const auto *w = static_cast<const float *>(arguments[1]);
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  const auto *residual = static_cast<const float *>(arguments[3]);
+  auto *y = static_cast<float *>(arguments[4]);
+  const int64_t outSize = plan.outH * plan.outW;
+  const int64_t vectors = (plan.outW + kLanes - 1) / kLanes;
+  const int64_t columnBlocks =
+      (vectors + plan.columnBlock - 1) / plan.columnBlock;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t columnIndex = tile % columnBlocks;
+    int64_t rest = tile / columnBlocks;
+    const int64_t rowIndex = rest % plan.rowBlocks;
+    rest /= plan.rowBlocks; // Image and group.
+    const int64_t group = rest % plan.group;
+    const int64_t firstVector = columnIndex * plan.columnBlock;
+    const int64_t lastVector = least(firstVector + plan.columnBlock, vectors);
+    const int64_t firstRow = rowIndex * plan.rowBlock;
+    const int64_t lastRow = least(firstRow + plan.rowBlock, plan.outH);
+    for (int64_t m = 0; m < plan.outChannels; m += kFewOutputs) {
+      const int64_t channel = group * plan.outChannels + m;
+      const int64_t offset = (rest * plan.outChannels + m) * outSize;
+      const int64_t outputs = least<int64_t>(plan.outChannels - m, kFewOutputs);
+      const FewChannels few = {plan,
+                               x + rest * plan.inChannels * plan.inH * plan.inW,
+                               w + group * plan.groupStep + m * plan.k,
+                               bias ? bias + channel : nullptr,
+                               residual ? residual + offset : nullptr,
+                               y + offset};
+      for (int64_t row = firstRow; row < lastRow; ++row)
+        sumRow(few, outputs, row, firstVector, lastVector);
+      const int64_t firstColumn = firstVector * kLanes;
+      const int64_t columns =
+          least(lastVector * kLanes, plan.outW) - firstColumn;
+      for (int64_t each = 0; each < outputs; ++each)
+        activateRest(few.y + each * outSize + firstRow * plan.outW +
+                         firstColumn,
+                     plan.outW, lastRow - firstRow, columns, plan.epilogue);
+    }
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_FEWCHANNELTILES_H
