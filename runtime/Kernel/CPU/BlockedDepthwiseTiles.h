@@ -144,28 +144,56 @@ template <int kernel, int stride> void runBlockedRows(const BlockedRows &rows) {
   }
 }
 
-inline void runAnyBlockedRow(const BlockedRow &r) {
+/// As blockedOutputs(), of any kernel, and of any stride where that is 0.
+template <int stride, int count, bool isInside>
+[[gnu::always_inline]] inline void anyOutputs(const BlockedRow &r,
+                                              int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
-  for (int64_t column = 0; column < plan.outW; ++column) {
-    Vec sum = r.bias;
-    for (int64_t i = 0; i < plan.kernelH; ++i) {
-      if (!r.hasRow(i))
-        continue;
-      for (int64_t j = 0; j < plan.kernelW; ++j) {
-        const int64_t inX =
-            column * plan.strideW - plan.padLeft + j * plan.dilationW;
-        if (inX >= 0 && inX < plan.inW)
-          sum += load(r.w + (i * plan.kernelW + j) * kChannelBlock) *
-                 load(r.xRow(i) + inX * kChannelBlock);
+  const int64_t step = stride ? stride : plan.strideW;
+  const int64_t left = column * step - plan.padLeft;
+  Vec sums[count];
+  DLC_UNROLL for (int i = 0; i < count; ++i) sums[i] = r.bias;
+  for (int64_t tap = 0; tap < plan.kernelH; ++tap) {
+    if (!r.hasRow(tap))
+      continue;
+    const float *x = r.xRow(tap);
+    const float *w = r.w + tap * plan.kernelW * kChannelBlock;
+    int64_t at = left;
+    for (int64_t j = 0; j < plan.kernelW; ++j, at += plan.dilationW) {
+      const Vec weight = load(w + j * kChannelBlock);
+      DLC_UNROLL for (int i = 0; i < count; ++i) {
+        const int64_t inX = at + i * step;
+        if (isInside || (inX >= 0 && inX < plan.inW))
+          sums[i] += weight * load(x + inX * kChannelBlock);
       }
     }
-    r.finish(sum, column);
+  }
+  DLC_UNROLL for (int i = 0; i < count; ++i) r.finish(sums[i], column + i);
+}
+
+template <int stride, int count>
+[[gnu::always_inline]] inline void runAnyOutputs(const BlockedRow &r,
+                                                 int64_t &column) {
+  const BlockedDepthwisePlan &plan = r.plan;
+  const int64_t width =
+      (count - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
+  for (; column + count <= plan.outW; column += count) {
+    const int64_t left = column * plan.strideW - plan.padLeft;
+    if (left >= 0 && left + width <= plan.inW)
+      anyOutputs<stride, count, true>(r, column);
+    else
+      anyOutputs<stride, count, false>(r, column);
   }
 }
 
-inline void runAnyBlockedRows(const BlockedRows &rows) {
-  for (BlockedRow r(rows); r.row < r.last; r.step())
-    runAnyBlockedRow(r);
+/// Eight sums at once: none waits for the one before.
+template <int stride> void runAnyBlockedRows(const BlockedRows &rows) {
+  for (BlockedRow r(rows); r.row < r.last; r.step()) {
+    int64_t column = 0;
+    runAnyOutputs<stride, 8>(r, column);
+    runAnyOutputs<stride, 4>(r, column);
+    runAnyOutputs<stride, 1>(r, column);
+  }
 }
 
 using BlockedRowsFunction = void (*)(const BlockedRows &);
@@ -181,7 +209,7 @@ inline BlockedRowsFunction rowsFunctionOf(const BlockedDepthwisePlan &plan) {
     return stride == 1 ? runBlockedRows<5, 1> : runBlockedRows<5, 2>;
   if (isSquare && kernel == 7 && stride == 1)
     return runBlockedRows<7, 1>;
-  return runAnyBlockedRows;
+  return plan.strideW == 1 ? runAnyBlockedRows<1> : runAnyBlockedRows<0>;
 }
 
 void runBlockedDepthwise(const BlockedDepthwisePlan &plan,

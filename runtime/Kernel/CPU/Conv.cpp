@@ -167,10 +167,13 @@ static bool isPlainDepthwise(const ConvShape &shape) {
 /// often.
 static bool hasFewChannels(const ConvShape &shape) {
   constexpr int64_t fewChannels = 4, someChannels = 16, manyTaps = 25;
-  return !shape.isDepthwise() && !shape.isBlocked() && shape.taps() > 1 &&
-         shape.stride[1] == 1 &&
-         shape.groupOut() <=
-             (shape.taps() > manyTaps ? someChannels : fewChannels);
+  if (shape.isBlocked() || shape.stride[1] != 1 || shape.taps() == 1 ||
+      shape.kernel[1] > kMostFewTaps)
+    return false;
+  if (shape.isDepthwise())
+    return isPlainDepthwise(shape) && !hasStrips(shape);
+  return shape.groupOut() <=
+         (shape.taps() > manyTaps ? someChannels : fewChannels);
 }
 
 static FewChannelPlan planFewChannels(const ConvShape &shape) {
@@ -180,11 +183,12 @@ static FewChannelPlan planFewChannels(const ConvShape &shape) {
   plan.inChannels = shape.groupIn();
   plan.outChannels = shape.groupOut();
   plan.k = plan.inChannels * shape.taps();
-  plan.tapStep = shape.packed ? kPanelRows : 1;
-  plan.channelStep = shape.packed ? 1 : plan.k;
-  plan.groupStep = (shape.packed ? roundUp(plan.outChannels, kPanelRows)
-                                 : plan.outChannels) *
-                   plan.k;
+  const bool hasPanels = shape.packed && !shape.isDepthwise();
+  plan.tapStep = hasPanels ? kPanelRows : 1;
+  plan.channelStep = hasPanels ? 1 : plan.k;
+  plan.groupStep =
+      (hasPanels ? roundUp(plan.outChannels, kPanelRows) : plan.outChannels) *
+      plan.k;
   plan.epilogue = shape.epilogue;
   // Tiles of some microseconds, of long rows pieces.
   constexpr int64_t minTileWork = 1 << 17;
@@ -195,7 +199,7 @@ static FewChannelPlan planFewChannels(const ConvShape &shape) {
                                       1, std::max<int64_t>(plan.outH, 1));
   if (plan.outChannels > 0)
     if (plan.outChannels > 0)
-    plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
+      plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
   return plan;
 }
 
@@ -249,12 +253,12 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
     const size_t ofGuard =
         call.outputs.size() > 1 ? guardBytes(shape, workspace) : 0;
     DLC_RETURN_IF_ERROR(checkWorkspace(call, ofGuard));
-    if (isPlainDepthwise(shape))
-      prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
-                                                     *kernels);
-    else if (hasFewChannels(shape))
+    if (hasFewChannels(shape))
       prepared = std::make_unique<PreparedFewChannels>(
           call, planFewChannels(shape), *kernels);
+    else if (isPlainDepthwise(shape))
+      prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
+                                                     *kernels);
     else
       prepared = std::make_unique<PreparedConv>(
           call, planConv(shape, kernels->vectorWidth), *kernels);
@@ -335,13 +339,13 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                      storing = 2 * 6, wideLoads = 2;
   if (shape.isDepthwise() && shape.blockedX)
     return 0;
+  if (hasFewChannels(shape))
+    return flops / wideLoads;
   if (isPlainDepthwise(shape)) {
     constexpr int64_t lanes = 16;
     const int64_t width = std::max<int64_t>(shape.out[1], 1);
     return flops / width * ceilDiv(width, lanes) * lanes;
   }
-  if (hasFewChannels(shape))
-    return flops / wideLoads;
   if (!shape.isBlocked())
     return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
   const bool isMixed = !shape.blockedX || !shape.blockedY;

@@ -32,23 +32,35 @@ struct FewChannels {
   float *y;
 };
 
-/// A row of results, and the rows of the kernel that meet the image there.
-struct FewRow {
+/// Rows of results, from `row` on, and the rows of the kernel that meet the
+/// image there; all, where there are several.
+struct FewRows {
   int64_t row, tapBegin, tapEnd;
 };
 
-/// Sums of `vectors` vectors from `column` on, of which the first and the last
-/// may reach beyond the image where loads are masked.
-template <int outputs, int vectors, bool masked>
-void sumColumns(const FewChannels &few, const FewRow &at, int64_t column) {
+/// Sums of `rows` rows and `vectors` vectors from `column` on, of which the
+/// first and the last vector may reach beyond the image where loads are masked.
+template <int outputs, int rows, int vectors, bool masked>
+void sumBlock(const FewChannels &few, const FewRows &at, int64_t column) {
   const FewChannelPlan &plan = few.plan;
-  Vec sums[outputs][vectors];
+  Vec sums[outputs * rows][vectors];
   DLC_UNROLL for (int m = 0; m < outputs; ++m) {
-    DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m][v] =
-        splat(few.bias ? few.bias[m] : 0.0f);
+    DLC_UNROLL for (int r = 0; r < rows; ++r) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m * rows + r][v] =
+          splat(few.bias ? few.bias[m] : 0.0f);
+    }
   }
   const int64_t left = column - plan.padLeft;
+  // Of the first and the last vector, by columns of the kernel.
+  LaneMask masks[masked ? kMostFewTaps : 1][2];
+  for (int64_t j = 0; masked && j < plan.kernelW; ++j) {
+    const int64_t before = left + j * plan.dilationW;
+    constexpr int64_t toLast = (vectors - 1) * kLanes;
+    masks[j][0] = lanes(-before, plan.inW - before);
+    masks[j][1] = lanes(-before - toLast, plan.inW - before - toLast);
+  }
   const int64_t top = at.row * plan.strideH - plan.padTop;
+  const int64_t rowStep = plan.strideH * plan.inW;
   for (int64_t c = 0; c < plan.inChannels; ++c)
     for (int64_t i = at.tapBegin; i < at.tapEnd; ++i) {
       const float *from =
@@ -56,20 +68,19 @@ void sumColumns(const FewChannels &few, const FewRow &at, int64_t column) {
       const float *taps =
           few.w + (c * plan.kernelH + i) * plan.kernelW * plan.tapStep;
       for (int64_t j = 0; j < plan.kernelW; ++j) {
-        Vec values[vectors];
         const int64_t shift = j * plan.dilationW;
-        auto inside = [&](int64_t before) __attribute__((always_inline)) {
-          return lanes(-left - shift - before,
-                       plan.inW - left - shift - before);
-        };
-        DLC_UNROLL for (int v = 0; v < vectors; ++v) values[v] =
-            masked && (v == 0 || v + 1 == vectors)
-                ? maskedLoad(from + shift + v * kLanes, inside(v * kLanes))
-                : load(from + shift + v * kLanes);
-        DLC_UNROLL for (int m = 0; m < outputs; ++m) {
-          const float weight = taps[m * plan.channelStep];
-          DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m][v] =
-              plusProduct(sums[m][v], weight, values[v]);
+        DLC_UNROLL for (int r = 0; r < rows; ++r) {
+          Vec values[vectors];
+          const float *row = from + r * rowStep + shift;
+          DLC_UNROLL for (int v = 0; v < vectors; ++v) values[v] =
+              masked && (v == 0 || v + 1 == vectors)
+                  ? maskedLoad(row + v * kLanes, masks[j][v > 0])
+                  : load(row + v * kLanes);
+          DLC_UNROLL for (int m = 0; m < outputs; ++m) {
+            const float weight = taps[m * plan.channelStep];
+            DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m * rows + r][v] =
+                plusProduct(sums[m * rows + r][v], weight, values[v]);
+          }
         }
         taps += plan.tapStep;
       }
@@ -77,59 +88,94 @@ void sumColumns(const FewChannels &few, const FewRow &at, int64_t column) {
   const int64_t size = plan.outH * plan.outW;
   const int64_t count = plan.outW - column;
   DLC_UNROLL for (int m = 0; m < outputs; ++m) {
-    const int64_t first = m * size + at.row * plan.outW + column;
-    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-      Vec sum = sums[m][v];
-      const int64_t place = first + v * kLanes;
-      if (few.residual)
-        sum += loadFirst(few.residual + place, count - v * kLanes);
-      if (isClamp(plan.epilogue))
-        sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
-                    splat(clampHigh(plan.epilogue)));
-      storeFirst(few.y + place, sum, count - v * kLanes);
+    DLC_UNROLL for (int r = 0; r < rows; ++r) {
+      const int64_t first = m * size + (at.row + r) * plan.outW + column;
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+        Vec sum = sums[m * rows + r][v];
+        const int64_t place = first + v * kLanes;
+        if (few.residual)
+          sum += loadFirst(few.residual + place, count - v * kLanes);
+        if (isClamp(plan.epilogue))
+          sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
+                      splat(clampHigh(plan.epilogue)));
+        storeFirst(few.y + place, sum, count - v * kLanes);
+      }
     }
   }
 }
 
-using SumColumns = void (*)(const FewChannels &few, const FewRow &at,
-                            int64_t column);
+/// Rows of one output channel at once: enough sums that none waits for the one
+/// before.
+constexpr int fewRowsOf(int outputs, int vectors) {
+  if (outputs > 1 || vectors > 4)
+    return 1;
+  return vectors == 1 ? 8 : vectors == 2 ? 4 : 2;
+}
 
-/// Those of so many output channels, by vectors.
-template <int outputs, bool masked> struct SumColumnsOf {
-  SumColumns at[kMostFewVectors + 1] = {};
-  constexpr SumColumnsOf() { fill<1>(); }
+using SumBlock = void (*)(const FewChannels &few, const FewRows &at,
+                          int64_t column);
+
+/// Those of so many output channels, by vectors: of one row, and of several.
+template <int outputs, bool masked> struct SumBlocks {
+  SumBlock one[kMostFewVectors + 1] = {}, several[kMostFewVectors + 1] = {};
+  constexpr SumBlocks() { fill<1>(); }
   template <int vectors> constexpr void fill() {
     if constexpr (vectors <= kFewVectors[outputs]) {
-      at[vectors] = sumColumns<outputs, vectors, masked>;
+      one[vectors] = sumBlock<outputs, 1, vectors, masked>;
+      several[vectors] =
+          sumBlock<outputs, fewRowsOf(outputs, vectors), vectors, masked>;
       fill<vectors + 1>();
     }
   }
 };
 
 template <bool masked>
-SumColumns sumColumnsOf(int64_t outputs, int64_t vectors) {
-  static constexpr SumColumnsOf<1, masked> one;
-  static constexpr SumColumnsOf<2, masked> two;
-  static constexpr SumColumnsOf<3, masked> three;
-  static constexpr SumColumnsOf<4, masked> four;
-  constexpr const SumColumns *all[] = {one.at, two.at, three.at, four.at};
-  return all[outputs - 1][vectors];
+SumBlock sumBlockOf(int64_t outputs, int64_t vectors, bool isOneRow) {
+  static constexpr SumBlocks<1, masked> one;
+  static constexpr SumBlocks<2, masked> two;
+  static constexpr SumBlocks<3, masked> three;
+  static constexpr SumBlocks<4, masked> four;
+  auto choose = [&](const auto &blocks) {
+    return isOneRow ? blocks.one[vectors] : blocks.several[vectors];
+  };
+  return outputs == 1   ? choose(one)
+         : outputs == 2 ? choose(two)
+         : outputs == 3 ? choose(three)
+                        : choose(four);
 }
 
-/// Vectors [begin, end) of a row.
-inline void sumRow(const FewChannels &few, int64_t outputs, int64_t row,
-                   int64_t begin, int64_t end) {
+/// Rows [firstRow, lastRow) of `vectors` vectors.
+inline void sumRows(const FewChannels &few, int64_t outputs, int64_t vector,
+                    int64_t vectors, bool isInside, int64_t firstRow,
+                    int64_t lastRow) {
   const FewChannelPlan &plan = few.plan;
-  const int64_t top = row * plan.strideH - plan.padTop;
-  // Of rows of the kernel those inside of the image.
-  auto rowsBefore = [&](int64_t bound) {
-    const int64_t distance = bound - top;
-    return distance <= 0
-               ? 0
-               : least((distance + plan.dilationH - 1) / plan.dilationH,
-                       plan.kernelH);
-  };
-  const FewRow at = {row, rowsBefore(0), rowsBefore(plan.inH)};
+  const int64_t atOnce = fewRowsOf(outputs, vectors);
+  const int64_t reach = (plan.kernelH - 1) * plan.dilationH;
+  for (int64_t row = firstRow; row < lastRow;) {
+    const int64_t top = row * plan.strideH - plan.padTop;
+    // Of rows of the kernel those inside of the image.
+    auto rowsBefore = [&](int64_t bound) {
+      const int64_t distance = bound - top;
+      return distance <= 0
+                 ? 0
+                 : least((distance + plan.dilationH - 1) / plan.dilationH,
+                         plan.kernelH);
+    };
+    const FewRows at = {row, rowsBefore(0), rowsBefore(plan.inH)};
+    const int64_t bottom = top + (atOnce - 1) * plan.strideH + reach;
+    const bool isOneRow =
+        atOnce == 1 || row + atOnce > lastRow || top < 0 || bottom >= plan.inH;
+    (isInside ? sumBlockOf<false>(outputs, vectors, isOneRow)
+              : sumBlockOf<true>(outputs, vectors, isOneRow))(few, at,
+                                                              vector * kLanes);
+    row += isOneRow ? 1 : atOnce;
+  }
+}
+
+/// Rows of vectors [begin, end).
+inline void sumColumns(const FewChannels &few, int64_t outputs, int64_t begin,
+                       int64_t end, int64_t firstRow, int64_t lastRow) {
+  const FewChannelPlan &plan = few.plan;
   // Vectors that are inside with all their taps: [first, last).
   const int64_t first = (plan.padLeft + kLanes - 1) / kLanes;
   const int64_t reach = (plan.kernelW - 1) * plan.dilationW - plan.padLeft;
@@ -145,8 +191,7 @@ inline void sumRow(const FewChannels &few, int64_t outputs, int64_t row,
     else if (vector + count > last + 1)
       count = last > vector ? last + 1 - vector : 1;
     const bool isInside = vector >= first && vector + count <= last;
-    (isInside ? sumColumnsOf<false>(outputs, count)
-              : sumColumnsOf<true>(outputs, count))(few, at, vector * kLanes);
+    sumRows(few, outputs, vector, count, isInside, firstRow, lastRow);
   }
 }
 
@@ -181,8 +226,7 @@ void runFewChannels(const FewChannelPlan &plan, void *const *arguments,
                                bias ? bias + channel : nullptr,
                                residual ? residual + offset : nullptr,
                                y + offset};
-      for (int64_t row = firstRow; row < lastRow; ++row)
-        sumRow(few, outputs, row, firstVector, lastVector);
+      sumColumns(few, outputs, firstVector, lastVector, firstRow, lastRow);
       const int64_t firstColumn = firstVector * kLanes;
       const int64_t columns =
           least(lastVector * kLanes, plan.outW) - firstColumn;
