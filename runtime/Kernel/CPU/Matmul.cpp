@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -31,6 +32,8 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);
+    if (plan.isTurned)
+      std::swap(five[0], five[1]);
     if (plan.isRoundedBefore)
       five[0] = given[workspace];
     function(plan, five, begin, end);
@@ -153,6 +156,21 @@ static void planGrid(MatmulPlan &plan) {
       std::min(ceilDiv(perTile, unit) * unit, std::max(panels, int64_t{1}));
   plan.columnBlock = perTile * kPanelWidth;
   plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
+  // Few columns: rows are shared out as well, as long as panels of b serve some
+  // of them.
+  constexpr int64_t manyTiles = 16;
+  const int64_t fewest = plan.packedB ? 2 * fewRows : 4 * fewRows;
+  const int64_t tiles =
+      std::max<int64_t>(plan.batch * plan.rowBlocks * plan.columnBlocks, 1);
+  const int64_t wanted = std::min(
+      manyTiles,
+      saturatedProduct({plan.batch, plan.m, plan.n, plan.k}) / minTileWork);
+  if (tiles >= wanted || plan.rowBlock <= fewest)
+    return;
+  const int64_t parts = ceilDiv(wanted, tiles);
+  plan.rowBlock =
+      std::max(roundUp(ceilDiv(plan.rowBlock, parts), fewRows), fewest);
+  plan.rowBlocks = ceilDiv(plan.m, plan.rowBlock);
 }
 
 void cpu::finishMatmulPlan(MatmulPlan &plan) {
@@ -242,6 +260,18 @@ static Status checkRounded(const MatmulPlan &plan) {
                    "0 where 'bf16_parts' is 1");
 }
 
+/// A matrix times a column is the column, as a row, times the matrix turned
+/// round: dot products of rows.
+static void turnColumn(const KernelCall &call, MatmulPlan &plan) {
+  if (plan.n != 1 || plan.m == 1 || plan.packedB || plan.transposedA ||
+      plan.bf16Parts != 0 || hasBias(call))
+    return;
+  plan.isTurned = plan.transposedB = true;
+  plan.n = std::exchange(plan.m, 1);
+  plan.ldb = std::exchange(plan.lda, plan.k);
+  std::swap(plan.aSteps, plan.bSteps);
+}
+
 static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   using enum AttributeKind;
   DLC_RETURN_IF_ERROR(checkAttributes(call.attributes, {{"trans_a", Int},
@@ -261,6 +291,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   DLC_RETURN_IF_ERROR(checkRounded(plan));
   DLC_RETURN_IF_ERROR(planProduct(call, packedElements, plan));
+  turnColumn(call, plan);
   if (plan.k > 0)
     plan.rowsInMemory = elementCount(call.inputs[0].shape).value_or(0) / plan.k;
   DLC_RETURN_IF_ERROR(checkBiasAndResidual(floats.view(), plan.n));

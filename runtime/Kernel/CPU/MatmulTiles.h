@@ -196,10 +196,9 @@ inline void MatmulTile::runDots() const {
         DLC_UNROLL for (int j = 0; j < group; ++j) sums[j] +=
             factor * maskedLoad(bRows[j] + wide, mask);
       }
+      const Quad totals = sumLanes(sums);
       for (int64_t j = 0; j < columns; ++j) {
-        float sum = 0;
-        for (int lane = 0; lane < kLanes; ++lane)
-          sum += sums[j][lane];
+        float sum = totals[j];
         if (bias)
           sum += bias[column + j];
         const int64_t at = row * plan.n + column + j;
