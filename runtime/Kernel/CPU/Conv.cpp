@@ -167,7 +167,7 @@ static bool isPlainDepthwise(const ConvShape &shape) {
 /// often.
 static bool hasFewChannels(const ConvShape &shape) {
   constexpr int64_t fewChannels = 4, someChannels = 16, manyTaps = 25;
-  if (shape.isBlocked() || shape.stride[1] != 1 || shape.taps() == 1 ||
+  if (shape.isBlocked() || shape.stride[1] > 2 || shape.taps() == 1 ||
       shape.kernel[1] > kMostFewTaps)
     return false;
   if (shape.isDepthwise())

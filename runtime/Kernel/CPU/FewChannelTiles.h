@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of plain tensors with few output channels, in steps of one
-// column. See Vector.h for who may include it.
+// Convolutions of plain tensors with few output channels, in steps of one or
+// two columns. See Vector.h for who may include it.
 //
 // Packing pixels, as for a product, takes as long as some channels of results:
 // here a few vectors of a row of each result are summed at once, with the input
@@ -40,7 +40,7 @@ struct FewRows {
 
 /// Sums of `rows` rows and `vectors` vectors from `column` on, of which the
 /// first and the last vector may reach beyond the image where loads are masked.
-template <int outputs, int rows, int vectors, bool masked>
+template <int stride, int outputs, int rows, int vectors, bool masked>
 void sumBlock(const FewChannels &few, const FewRows &at, int64_t column) {
   const FewChannelPlan &plan = few.plan;
   Vec sums[outputs * rows][vectors];
@@ -50,15 +50,17 @@ void sumBlock(const FewChannels &few, const FewRows &at, int64_t column) {
           splat(few.bias ? few.bias[m] : 0.0f);
     }
   }
-  const int64_t left = column - plan.padLeft;
+  const int64_t left = column * stride - plan.padLeft;
+  constexpr int64_t width = kLanes * stride; ///< What a vector is taken from.
   // Of the first and the last vector, by columns of the kernel.
-  LaneMask masks[masked ? kMostFewTaps : 1][2];
-  for (int64_t j = 0; masked && j < plan.kernelW; ++j) {
-    const int64_t before = left + j * plan.dilationW;
-    constexpr int64_t toLast = (vectors - 1) * kLanes;
-    masks[j][0] = lanes(-before, plan.inW - before);
-    masks[j][1] = lanes(-before - toLast, plan.inW - before - toLast);
-  }
+  LaneMask masks[masked ? kMostFewTaps : 1][2][stride];
+  for (int64_t j = 0; masked && j < plan.kernelW; ++j)
+    for (int half = 0; half < stride; ++half) {
+      const int64_t before = left + j * plan.dilationW + half * kLanes;
+      constexpr int64_t toLast = (vectors - 1) * width;
+      masks[j][0][half] = lanes(-before, plan.inW - before);
+      masks[j][1][half] = lanes(-before - toLast, plan.inW - before - toLast);
+    }
   const int64_t top = at.row * plan.strideH - plan.padTop;
   const int64_t rowStep = plan.strideH * plan.inW;
   for (int64_t c = 0; c < plan.inChannels; ++c)
@@ -72,10 +74,18 @@ void sumBlock(const FewChannels &few, const FewRows &at, int64_t column) {
         DLC_UNROLL for (int r = 0; r < rows; ++r) {
           Vec values[vectors];
           const float *row = from + r * rowStep + shift;
-          DLC_UNROLL for (int v = 0; v < vectors; ++v) values[v] =
-              masked && (v == 0 || v + 1 == vectors)
-                  ? maskedLoad(row + v * kLanes, masks[j][v > 0])
-                  : load(row + v * kLanes);
+          DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+            auto at = [&](int half) __attribute__((always_inline)) {
+              const float *from = row + v * width + half * kLanes;
+              return masked && (v == 0 || v + 1 == vectors)
+                         ? maskedLoad(from, masks[j][v > 0][half])
+                         : load(from);
+            };
+            if constexpr (stride == 1)
+              values[v] = at(0);
+            else
+              values[v] = evenOf(at(0), at(1));
+          }
           DLC_UNROLL for (int m = 0; m < outputs; ++m) {
             const float weight = taps[m * plan.channelStep];
             DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[m * rows + r][v] =
@@ -116,25 +126,25 @@ using SumBlock = void (*)(const FewChannels &few, const FewRows &at,
                           int64_t column);
 
 /// Those of so many output channels, by vectors: of one row, and of several.
-template <int outputs, bool masked> struct SumBlocks {
+template <int stride, int outputs, bool masked> struct SumBlocks {
   SumBlock one[kMostFewVectors + 1] = {}, several[kMostFewVectors + 1] = {};
   constexpr SumBlocks() { fill<1>(); }
   template <int vectors> constexpr void fill() {
     if constexpr (vectors <= kFewVectors[outputs]) {
-      one[vectors] = sumBlock<outputs, 1, vectors, masked>;
-      several[vectors] =
-          sumBlock<outputs, fewRowsOf(outputs, vectors), vectors, masked>;
+      one[vectors] = sumBlock<stride, outputs, 1, vectors, masked>;
+      several[vectors] = sumBlock<stride, outputs, fewRowsOf(outputs, vectors),
+                                  vectors, masked>;
       fill<vectors + 1>();
     }
   }
 };
 
-template <bool masked>
+template <int stride, bool masked>
 SumBlock sumBlockOf(int64_t outputs, int64_t vectors, bool isOneRow) {
-  static constexpr SumBlocks<1, masked> one;
-  static constexpr SumBlocks<2, masked> two;
-  static constexpr SumBlocks<3, masked> three;
-  static constexpr SumBlocks<4, masked> four;
+  static constexpr SumBlocks<stride, 1, masked> one;
+  static constexpr SumBlocks<stride, 2, masked> two;
+  static constexpr SumBlocks<stride, 3, masked> three;
+  static constexpr SumBlocks<stride, 4, masked> four;
   auto choose = [&](const auto &blocks) {
     return isOneRow ? blocks.one[vectors] : blocks.several[vectors];
   };
@@ -145,9 +155,10 @@ SumBlock sumBlockOf(int64_t outputs, int64_t vectors, bool isOneRow) {
 }
 
 /// Rows [firstRow, lastRow) of `vectors` vectors.
-inline void sumRows(const FewChannels &few, int64_t outputs, int64_t vector,
-                    int64_t vectors, bool isInside, int64_t firstRow,
-                    int64_t lastRow) {
+template <int stride>
+void sumRows(const FewChannels &few, int64_t outputs, int64_t vector,
+             int64_t vectors, bool isInside, int64_t firstRow,
+             int64_t lastRow) {
   const FewChannelPlan &plan = few.plan;
   const int64_t atOnce = fewRowsOf(outputs, vectors);
   const int64_t reach = (plan.kernelH - 1) * plan.dilationH;
@@ -165,21 +176,23 @@ inline void sumRows(const FewChannels &few, int64_t outputs, int64_t vector,
     const int64_t bottom = top + (atOnce - 1) * plan.strideH + reach;
     const bool isOneRow =
         atOnce == 1 || row + atOnce > lastRow || top < 0 || bottom >= plan.inH;
-    (isInside ? sumBlockOf<false>(outputs, vectors, isOneRow)
-              : sumBlockOf<true>(outputs, vectors, isOneRow))(few, at,
-                                                              vector * kLanes);
+    (isInside ? sumBlockOf<stride, false>(outputs, vectors, isOneRow)
+              : sumBlockOf<stride, true>(outputs, vectors, isOneRow))(
+        few, at, vector * kLanes);
     row += isOneRow ? 1 : atOnce;
   }
 }
 
 /// Rows of vectors [begin, end).
-inline void sumColumns(const FewChannels &few, int64_t outputs, int64_t begin,
-                       int64_t end, int64_t firstRow, int64_t lastRow) {
+template <int stride>
+void sumColumns(const FewChannels &few, int64_t outputs, int64_t begin,
+                int64_t end, int64_t firstRow, int64_t lastRow) {
   const FewChannelPlan &plan = few.plan;
   // Vectors that are inside with all their taps: [first, last).
-  const int64_t first = (plan.padLeft + kLanes - 1) / kLanes;
+  constexpr int64_t width = kLanes * stride;
+  const int64_t first = (plan.padLeft + width - 1) / width;
   const int64_t reach = (plan.kernelW - 1) * plan.dilationW - plan.padLeft;
-  const int64_t room = least(plan.inW - reach, plan.outW);
+  const int64_t room = least((plan.inW - reach) / stride, plan.outW);
   const int64_t last = room > 0 ? room / kLanes : 0;
   for (int64_t vector = begin, count; vector < end; vector += count) {
     // Evenly, and no vector but those at the ends of a block is outside.
@@ -191,7 +204,7 @@ inline void sumColumns(const FewChannels &few, int64_t outputs, int64_t begin,
     else if (vector + count > last + 1)
       count = last > vector ? last + 1 - vector : 1;
     const bool isInside = vector >= first && vector + count <= last;
-    sumRows(few, outputs, vector, count, isInside, firstRow, lastRow);
+    sumRows<stride>(few, outputs, vector, count, isInside, firstRow, lastRow);
   }
 }
 
@@ -226,7 +239,9 @@ void runFewChannels(const FewChannelPlan &plan, void *const *arguments,
                                bias ? bias + channel : nullptr,
                                residual ? residual + offset : nullptr,
                                y + offset};
-      sumColumns(few, outputs, firstVector, lastVector, firstRow, lastRow);
+      (plan.strideW == 1 ? sumColumns<1>
+                         : sumColumns<2>)(few, outputs, firstVector, lastVector,
+                                          firstRow, lastRow);
       const int64_t firstColumn = firstVector * kLanes;
       const int64_t columns =
           least(lastVector * kLanes, plan.outW) - firstColumn;

@@ -172,9 +172,9 @@ struct ConvPlan : Windows {
 /// Columns of a kernel that a FewChannelPlan has at most.
 inline constexpr int64_t kMostFewTaps = 128;
 
-/// A convolution with few output channels a group, in steps of one column,
-/// whose inputs are read where they are. Tiles are numbered image, group, block
-/// of rows, block of columns, the last fastest.
+/// A convolution with few output channels a group, in steps of one or two
+/// columns, whose inputs are read where they are. Tiles are numbered image,
+/// group, block of rows, block of columns, the last fastest.
 struct FewChannelPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.

@@ -187,7 +187,7 @@ TEST(ConvTest, FewOutputChannels) {
                       {1 + random.below(6), width},
                       group * channels,
                       kernel,
-                      {1 + random.below(3), 1},
+                      {1 + random.below(3), 1 + random.below(2)},
                       {random.below(9), random.below(20), random.below(9),
                        random.below(20)},
                       {1 + random.below(2), 1 + random.below(3)},
