@@ -3,7 +3,8 @@
 // The definition of every Graph operation in code: its shape rule and a slow,
 // obvious computation. The compiler asks the shape rule for result types and
 // runs the computation to fold constants and to check passes; the runtime runs
-// it for operations that have no faster kernel.
+// it for operations that have no faster kernel, on several threads where it can
+// be in parts.
 
 #ifndef DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H
 #define DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H
