@@ -33,7 +33,7 @@ struct FewChannels {
 };
 
 /// Rows of results, from `row` on, and the rows of the kernel that meet the
-/// image there; all, where there are several.
+/// image there, of all of them the same.
 struct FewRows {
   int64_t row, tapBegin, tapEnd;
 };
@@ -161,21 +161,23 @@ void sumRows(const FewChannels &few, int64_t outputs, int64_t vector,
              int64_t lastRow) {
   const FewChannelPlan &plan = few.plan;
   const int64_t atOnce = fewRowsOf(outputs, vectors);
-  const int64_t reach = (plan.kernelH - 1) * plan.dilationH;
-  for (int64_t row = firstRow; row < lastRow;) {
+  // Of rows of the kernel those inside of the image.
+  auto rowsOf = [&](int64_t row) {
     const int64_t top = row * plan.strideH - plan.padTop;
-    // Of rows of the kernel those inside of the image.
-    auto rowsBefore = [&](int64_t bound) {
+    auto before = [&](int64_t bound) {
       const int64_t distance = bound - top;
       return distance <= 0
                  ? 0
                  : least((distance + plan.dilationH - 1) / plan.dilationH,
                          plan.kernelH);
     };
-    const FewRows at = {row, rowsBefore(0), rowsBefore(plan.inH)};
-    const int64_t bottom = top + (atOnce - 1) * plan.strideH + reach;
-    const bool isOneRow =
-        atOnce == 1 || row + atOnce > lastRow || top < 0 || bottom >= plan.inH;
+    return FewRows{row, before(0), before(plan.inH)};
+  };
+  for (int64_t row = firstRow; row < lastRow;) {
+    const FewRows at = rowsOf(row), last = rowsOf(row + atOnce - 1);
+    const bool isOneRow = atOnce == 1 || row + atOnce > lastRow ||
+                          at.tapBegin != last.tapBegin ||
+                          at.tapEnd != last.tapEnd;
     (isInside ? sumBlockOf<stride, false>(outputs, vectors, isOneRow)
               : sumBlockOf<stride, true>(outputs, vectors, isOneRow))(
         few, at, vector * kLanes);
