@@ -261,7 +261,8 @@ static Status checkRounded(const MatmulPlan &plan) {
 }
 
 /// A matrix times a column is the column, as a row, times the matrix turned
-/// round: dot products of rows.
+/// round: dot products of rows. Of a plan that is only computed with: what is
+/// packed is b.
 static void turnColumn(const KernelCall &call, MatmulPlan &plan) {
   if (plan.n != 1 || plan.m == 1 || plan.packedB || plan.transposedA ||
       plan.bf16Parts != 0 || hasBias(call))
@@ -270,6 +271,7 @@ static void turnColumn(const KernelCall &call, MatmulPlan &plan) {
   plan.n = std::exchange(plan.m, 1);
   plan.ldb = std::exchange(plan.lda, plan.k);
   std::swap(plan.aSteps, plan.bSteps);
+  planGrid(plan);
 }
 
 static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
@@ -291,7 +293,6 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   DLC_RETURN_IF_ERROR(checkRounded(plan));
   DLC_RETURN_IF_ERROR(planProduct(call, packedElements, plan));
-  turnColumn(call, plan);
   if (plan.k > 0)
     plan.rowsInMemory = elementCount(call.inputs[0].shape).value_or(0) / plan.k;
   DLC_RETURN_IF_ERROR(checkBiasAndResidual(floats.view(), plan.n));
@@ -352,6 +353,7 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, split));
   MatmulPlan plan = {};
   DLC_RETURN_IF_ERROR(planMatmul(call, plan));
+  turnColumn(call, plan);
   // Artifacts of before have no memory for rows that are rounded before.
   const bool hasWorkspace = call.outputs.size() > 1;
   DLC_RETURN_IF_ERROR(

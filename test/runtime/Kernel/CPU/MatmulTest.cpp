@@ -129,6 +129,35 @@ TEST(MatmulTest, BroadcastsBatches) {
     }
 }
 
+TEST(MatmulTest, Columns) {
+  for (int64_t m : {2, 5, 64, 300})
+    for (int64_t k : {1, 16, 77, 400})
+      for (bool transA : {false, true})
+        for (bool transB : {false, true}) {
+          check({{}, {}, m, 1, k, transA, transB});
+          check({{3}, {}, m, 1, k, transA, transB, false, false, true, "tanh"});
+          check({{2, 1}, {1, 3}, m, 1, k, transA, transB});
+          check({{}, {4}, m, 1, k, transA, transB, false, true, false, "relu"});
+        }
+}
+
+// Whether or not the call says that b is packed.
+TEST(MatmulTest, OnePackedForm) {
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
+  for (int64_t m : {1, 30, 300})
+    for (int64_t n : {1, 2, 40}) {
+      Call call = makeCall({{2}, {}, m, n, 50});
+      const size_t bytes = entry->packedBytes(call.view(), 1);
+      EXPECT_EQ(bytes, size_t((n + 15) / 16 * 16 * 50 * 4)) << n;
+      std::vector<float> first(bytes / 4), second(bytes / 4);
+      entry->pack(call.view(), 1, call.values[1].data(), first.data());
+      call.attributes.set("packed_b", int64_t(2));
+      EXPECT_EQ(entry->packedBytes(call.view(), 1), bytes);
+      entry->pack(call.view(), 1, call.values[1].data(), second.data());
+      EXPECT_EQ(first, second);
+    }
+}
+
 TEST(MatmulTest, EveryActivation) {
   for (const char *activation : kActivations)
     for (int64_t m : {2, 12})
@@ -420,22 +449,37 @@ TEST(MatmulTest, RefusesBadCalls) {
          "to have a static shape");
   refuse([](Call &c) { c.inputs[1].hasRank = false; },
          "to have a static shape");
-  refuse([](Call &c) { c.inputs[0].shape = {int64_t{1} << 32, 1 << 20, 7}; },
-         "at most 2^45 elements");
-  refuse([](Call &c) { c.inputs[0].shape = {0, INT64_MAX, INT64_MAX}; },
-         "at most 2^45 elements");
+  refuse(
+      [](Call &c) {
+        c.inputs[0].shape = {int64_t{1} << 32, 1 << 20, 7};
+      },
+      "at most 2^45 elements");
+  refuse(
+      [](Call &c) {
+        c.inputs[0].shape = {0, INT64_MAX, INT64_MAX};
+      },
+      "at most 2^45 elements");
   refuse([](Call &c) { c.inputs[1].shape[0] = 8; }, "equal inner dimensions");
   refuse([](Call &c) { c.inputs[1].shape[1] = 6; }, "M rows and N columns");
-  refuse([](Call &c) { c.inputs[1].shape = {3, 7, 5}; },
-         "batch dimensions that broadcast");
+  refuse(
+      [](Call &c) {
+        c.inputs[1].shape = {3, 7, 5};
+      },
+      "batch dimensions that broadcast");
   refuse([](Call &c) { c.output.shape[0] = 1; },
          "batch dimensions that broadcast");
-  refuse([](Call &c) { c.output.shape = {3, 5}; },
-         "batch dimensions that broadcast");
+  refuse(
+      [](Call &c) {
+        c.output.shape = {3, 5};
+      },
+      "batch dimensions that broadcast");
   refuse([](Call &c) { c.output.shape[1] = 4; }, "M rows and N columns");
   refuse([](Call &c) { c.inputs[2].shape = {1}; }, "a bias of 5 elements");
-  refuse([](Call &c) { c.inputs[2].shape = {1, 5}; },
-         "the bias to have rank 1");
+  refuse(
+      [](Call &c) {
+        c.inputs[2].shape = {1, 5};
+      },
+      "the bias to have rank 1");
   refuse([](Call &c) { c.inputs[3].shape[2] = 1; },
          "a residual of the output's type");
   attribute("trans_b", int64_t{2}, "'trans_b' to be 0 or 1, got 2");
