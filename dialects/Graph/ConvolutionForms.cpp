@@ -364,7 +364,11 @@ ConvWeightGradientOp::decompose(OpBuilder &builder) {
   return SmallVector<Value>{f.reshape(w, Formula::typeOf(getW()).getShape())};
 }
 
-bool ConvTransposeOp::hasFasterParts() { return true; }
+/// As of a ConvOp, which it becomes.
+bool ConvTransposeOp::hasFasterParts() {
+  ElementsAttr known = isDeep(getW()) ? getConstantElements(getW()) : nullptr;
+  return !known || areFiniteFloats(known);
+}
 
 /// A transposed convolution without strides, of images whose extents are not
 /// known, is one with the weights turned round.
@@ -384,11 +388,14 @@ static FailureOr<Value> turnRound(ConvTransposeOp op, OpBuilder &builder) {
   SmallVector<int64_t> pads(2 * dims), axes, firsts, lasts, steps;
   for (int64_t dim = 0; dim < dims; ++dim) {
     const int64_t reach = (w.getDimSize(dim + 2) - 1) * dilations[dim];
+    int64_t left = reach; // Of what an image of one element is enlarged by.
     for (int64_t end : {dim, dims + dim}) {
-      pads[end] = reach - (op.getPads().empty() ? 0 : op.getPads()[end]);
-      if (pads[end] < 0)
-        return failure();
+      const int64_t pad = op.getPads().empty() ? 0 : op.getPads()[end];
+      pads[end] = reach - pad;
+      left -= pad;
     }
+    if (left < 0) // Of a small image nothing would be left.
+      return failure();
     axes.push_back(dim + 2);
     firsts.push_back(w.getDimSize(dim + 2) - 1);
     lasts.push_back(INT64_MIN);

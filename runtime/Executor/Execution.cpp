@@ -197,7 +197,7 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
     };
     lane.share = [this, &lane](int64_t count, uint64_t nanoseconds,
                                const auto &part) {
-      overTiles(count, nanoseconds, lane, part);
+      shareParts(count, nanoseconds, lane, part);
     };
   }
   if (program.schedule.segments.empty())
@@ -443,6 +443,21 @@ void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
                        observer ? &idleFrom : nullptr);
   if (idleFrom) [[unlikely]]
     observer->onWait(lane.index, idleFrom, nowNanoseconds());
+}
+
+/// Who observes is told of what the lane's own thread waits for, not of parts
+/// of parts, which other threads may share out.
+void Execution::State::shareParts(
+    int64_t count, uint64_t nanoseconds, Lane &lane,
+    const std::function<void(int64_t, int64_t)> &part) {
+  if (lane.isSharing) {
+    if (workers)
+      return workers->parallelFor(count, nanoseconds, part);
+    return part(0, count);
+  }
+  lane.isSharing = true;
+  overTiles(count, nanoseconds, lane, part);
+  lane.isSharing = false;
 }
 
 void Execution::State::runChain(const PreparedKernel *kernel,

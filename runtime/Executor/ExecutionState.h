@@ -139,6 +139,8 @@ private:
     std::vector<void *> callArguments; ///< Of a library, with a workspace.
     ref::ComputeContext::Allocator allocateResult;
     ref::ComputeContext::Sharer share; ///< Among the workers.
+    bool isSharing =
+        false; ///< Calls of share() are of its parts, by any thread.
   };
 
   Status allocateArena(SharedArenas &from, uint32_t device);
@@ -161,6 +163,8 @@ private:
   template <typename Function>
   void overTiles(int64_t tiles, uint64_t nanoseconds, const Lane &lane,
                  Function &&tile);
+  void shareParts(int64_t count, uint64_t nanoseconds, Lane &lane,
+                  const std::function<void(int64_t, int64_t)> &part);
   /// Runs a kernel and those that follow it, each of the modelled time.
   void runChain(const PreparedKernel *kernel, void *const *arguments,
                 uint64_t nanoseconds, const Lane &lane);

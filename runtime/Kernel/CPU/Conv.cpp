@@ -198,8 +198,7 @@ static FewChannelPlan planFewChannels(const ConvShape &shape) {
   plan.rowBlock = std::clamp<int64_t>(minTileWork / std::max<int64_t>(work, 1),
                                       1, std::max<int64_t>(plan.outH, 1));
   if (plan.outChannels > 0)
-    if (plan.outChannels > 0)
-      plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
+    plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
   return plan;
 }
 

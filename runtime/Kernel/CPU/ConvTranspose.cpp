@@ -10,21 +10,27 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include <algorithm>
+#include <functional>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
 namespace {
 
-/// The sums of planes [image][channel] of the result: of each kernel element a
-/// plane of products.
+/// The sums of some planes [image][channel] of the result, of which the first
+/// is of channel `firstChannel`: of each kernel element a plane of products.
 struct SpreadPlan {
-  ref::TransposePlan taps;
-  int64_t planes, channels;
+  std::shared_ptr<const ref::TransposePlan> taps;
+  int64_t planes, firstChannel, channels;
   bool hasBias;
-  int64_t planeBlock; ///< Planes of a tile.
 
-  int64_t tiles() const { return ceilDiv(planes, planeBlock); }
+  /// Planes of a tile.
+  int64_t planeBlock() const {
+    constexpr int64_t wantedElements = 1 << 14;
+    return std::max<int64_t>(
+        1,
+        wantedElements / saturatedProduct({taps->kernelSize, taps->inputSize}));
+  }
 };
 
 /// Adds the products where they belong. Operands: products, the result, and the
@@ -33,10 +39,12 @@ class SpreadKernel final : public PreparedKernel {
 public:
   explicit SpreadKernel(SpreadPlan plan) : plan(std::move(plan)) {}
 
-  int64_t tiles() const override { return plan.tiles(); }
+  int64_t tiles() const override {
+    return ceilDiv(plan.planes, plan.planeBlock());
+  }
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    const int64_t first = begin * plan.planeBlock;
-    const int64_t last = std::min(end * plan.planeBlock, plan.planes);
+    const int64_t first = begin * plan.planeBlock();
+    const int64_t last = std::min(end * plan.planeBlock(), plan.planes);
     for (int64_t plane = first; plane < last; ++plane)
       runPlane(arguments, plane);
   }
@@ -50,13 +58,14 @@ private:
 } // namespace
 
 void SpreadKernel::runPlane(void *const *arguments, int64_t plane) const {
-  const ref::TransposePlan &taps = plan.taps;
+  const ref::TransposePlan &taps = *plan.taps;
   const float *products = static_cast<const float *>(arguments[0]) +
                           plane * taps.kernelSize * taps.inputSize;
   float *y = static_cast<float *>(arguments[1]) + plane * taps.outputSize;
   const float start =
       plan.hasBias
-          ? static_cast<const float *>(arguments[2])[plane % plan.channels]
+          ? static_cast<const float *>(
+                arguments[2])[(plan.firstChannel + plane) % plan.channels]
           : 0.0f;
   std::fill_n(y, taps.outputSize, start);
   const int64_t step = taps.step();
@@ -74,8 +83,16 @@ void SpreadKernel::runPlane(void *const *arguments, int64_t plane) const {
 
 namespace {
 
-/// The products, as a convolution of single pixels: each channel of the result
-/// has as many of it as there are kernel elements.
+/// Some images, groups of channels, and output channels of each of these
+/// groups.
+struct Piece {
+  int64_t images, groups, channels;
+
+  bool operator==(const Piece &) const = default;
+};
+
+/// The products of a piece, as a convolution of single pixels: each channel of
+/// the result has as many of it as there are kernel elements.
 struct ProductCall {
   TensorType inputs[2], output;
   Attributes attributes;
@@ -84,12 +101,57 @@ struct ProductCall {
 };
 
 struct TransposeCall {
-  SpreadPlan spread;
-  ProductCall products;
-  bool isPacked = false;
+  std::shared_ptr<const ref::TransposePlan> taps;
+  int64_t images, group, inChannels, outChannels; ///< Of a group.
+  bool hasBias = false, isPacked = false;
+
+  Piece all() const { return {images, group, outChannels}; }
+  int64_t productsOf(const Piece &piece) const {
+    return saturatedProduct({piece.images, piece.groups, piece.channels,
+                             taps->kernelSize, taps->inputSize});
+  }
+  ProductCall callOf(const Piece &piece) const;
+  Piece choosePiece() const;
 };
 
 } // namespace
+
+ProductCall TransposeCall::callOf(const Piece &piece) const {
+  const int64_t maps =
+      saturatedProduct({piece.groups, piece.channels, taps->kernelSize});
+  ProductCall made = {
+      {{DLC_F32, {piece.images, piece.groups * inChannels, taps->inputSize}},
+       {DLC_F32, {maps, inChannels, 1}}},
+      {DLC_F32, {piece.images, maps, taps->inputSize}},
+      {}};
+  made.attributes.set("group", piece.groups);
+  if (isPacked)
+    made.attributes.set("packed_w", int64_t(1));
+  return made;
+}
+
+/// As much as the memory between steps is for: all channels of some images, or
+/// of one some groups, or of one group some channels, whose packed weights
+/// begin with a panel.
+Piece TransposeCall::choosePiece() const {
+  Piece piece = {1, group, outChannels};
+  if (const int64_t one = productsOf(piece); one <= kStepFloats) {
+    piece.images = std::min(images, kStepFloats / one);
+    return piece;
+  }
+  if (group > 1) {
+    piece.groups = 1;
+    piece.groups =
+        std::clamp<int64_t>(kStepFloats / productsOf(piece), 1, group);
+    return piece;
+  }
+  piece.channels = 1;
+  piece.channels = kStepFloats / productsOf(piece) / kPanelRows * kPanelRows;
+  piece.channels =
+      std::clamp(piece.channels, kPanelRows, std::max(outChannels, kPanelRows));
+  piece.channels = std::min(piece.channels, outChannels);
+  return piece;
+}
 
 static bool hasBiasOf(const KernelCall &call) {
   return call.inputs.size() == 3 && call.inputs[2].type != DLC_INVALID_TYPE;
@@ -124,62 +186,90 @@ static Status readCall(const KernelCall &call, TransposeCall &read) {
     if (elementCount(type->shape).value_or(0) == 0)
       return makeError(StatusCode::InvalidArgument, "expected elements, got %s",
                        toString(*type).c_str());
-  SpreadPlan &spread = read.spread;
+  auto taps = std::make_shared<ref::TransposePlan>();
   DLC_RETURN_IF_ERROR(ref::planTranspose(call.attributes, std::span(x.shape),
-                                         std::span(w.shape), spread.taps));
-  const int64_t group = spread.taps.shape.group;
-  spread.channels = y.shape[1];
-  spread.planes = y.shape[0] * y.shape[1];
-  spread.hasBias = hasBiasOf(call);
-  constexpr int64_t wantedElements = 1 << 14;
-  spread.planeBlock = std::max<int64_t>(
-      1, wantedElements /
-             saturatedProduct({spread.taps.kernelSize, spread.taps.inputSize}));
-  const int64_t maps =
-      saturatedProduct({spread.channels, spread.taps.kernelSize});
-  read.products = {{{DLC_F32, {x.shape[0], x.shape[1], spread.taps.inputSize}},
-                    {DLC_F32, {maps, x.shape[1] / group, 1}}},
-                   {DLC_F32, {x.shape[0], maps, spread.taps.inputSize}},
-                   {}};
-  read.products.attributes.set("group", group);
-  if (read.isPacked)
-    read.products.attributes.set("packed_w", int64_t(1));
+                                         std::span(w.shape), *taps));
+  read.images = x.shape[0];
+  read.group = taps->shape.group;
+  read.inChannels = x.shape[1] / read.group;
+  read.outChannels = w.shape[1];
+  read.hasBias = hasBiasOf(call);
+  read.taps = std::move(taps);
   std::string why;
-  if (isConvSupported(read.products.view(), why))
+  if (isConvSupported(read.callOf(read.all()).view(), why))
     return Status::ok();
   return Status(StatusCode::InvalidArgument, std::move(why));
 }
 
 /// From [group][channels][maps] to [group][maps][channels].
 static ref::ElementCopy turnWeights(const TransposeCall &read) {
-  const auto &group = read.spread.taps.shape.group;
-  const std::vector<int64_t> &w = read.products.inputs[1].shape;
-  const int64_t shape[] = {group, w[0] / group, w[1]};
-  const int64_t source[] = {group, w[1], w[0] / group};
+  const int64_t maps = read.outChannels * read.taps->kernelSize;
+  const int64_t shape[] = {read.group, maps, read.inChannels};
+  const int64_t source[] = {read.group, read.inChannels, maps};
   ref::Walk from = ref::rowMajorWalk(source);
   std::swap(from.strides[1], from.strides[2]);
   return {ref::rowMajorWalk(shape), from, shape, sizeof(float)};
 }
 
-/// Without a kernel for the products where that is null.
-static Steps stepsOf(const KernelCall &call, TransposeCall read,
-                     std::unique_ptr<PreparedKernel> kernel) {
-  Steps steps(call.inputs.size());
+/// Makes the convolution of a piece ready.
+using PrepareProducts = std::function<Status(
+    const KernelCall &, std::unique_ptr<PreparedKernel> &)>;
+
+/// Without kernels for the products where `prepare` is null.
+static Status addSteps(const KernelCall &call, const TransposeCall &read,
+                       const PrepareProducts &prepare, Steps &steps) {
+  const ref::TransposePlan &taps = *read.taps;
+  const int64_t maps = read.outChannels * taps.kernelSize;
+  // Of one channel, weights are packed as they are.
+  const bool hasPanels = read.isPacked && read.inChannels > 1;
+  const int64_t rows = hasPanels ? roundUp(maps, kPanelRows) : maps;
   StepOperand weights = {1};
   if (!read.isPacked) {
-    weights = steps.reserve(bytesOfTensor(read.products.inputs[1]));
+    weights = steps.reserve(bytesOfTensor(read.callOf(read.all()).inputs[1]));
     steps.addCopy(turnWeights(read), {1}, weights);
   }
+  const Piece whole = read.choosePiece();
   const StepOperand products =
-      steps.reserve(bytesOfTensor(read.products.output));
-  if (kernel)
-    steps.add(std::move(kernel), {{0}, weights, products});
-  std::vector<StepOperand> operands = {products, steps.result};
-  if (read.spread.hasBias)
-    operands.push_back({2});
-  steps.add(std::make_unique<SpreadKernel>(std::move(read.spread)),
-            std::move(operands));
-  return steps;
+      steps.reserve(bytesOfTensor(read.callOf(whole).output));
+  const int64_t channels = read.group * read.outChannels;
+  std::vector<std::pair<Piece, std::shared_ptr<const PreparedKernel>>> ready;
+  auto addPiece = [&](int64_t image, int64_t group, int64_t channel) {
+    const Piece piece = {std::min(whole.images, read.images - image),
+                         std::min(whole.groups, read.group - group),
+                         std::min(whole.channels, read.outChannels - channel)};
+    auto known =
+        std::ranges::find(ready, piece, [](auto &e) { return e.first; });
+    if (prepare && known == ready.end()) {
+      std::unique_ptr<PreparedKernel> kernel;
+      DLC_RETURN_IF_ERROR(prepare(read.callOf(piece).view(), kernel));
+      ready.emplace_back(piece, std::move(kernel));
+      known = ready.end() - 1;
+    }
+    const int64_t firstChannel = group * read.outChannels + channel;
+    const int64_t firstIn = (image * read.group + group) * read.inChannels;
+    if (prepare)
+      steps.add(known->second,
+                {StepOperand{0}.behind(firstIn * taps.inputSize),
+                 weights.behind((group * rows + channel * taps.kernelSize) *
+                                read.inChannels),
+                 products});
+    std::vector<StepOperand> operands = {
+        products, steps.result.behind((image * channels + firstChannel) *
+                                      taps.outputSize)};
+    if (read.hasBias)
+      operands.push_back({2});
+    const SpreadPlan spread = {read.taps,
+                               piece.images * piece.groups * piece.channels,
+                               firstChannel, channels, read.hasBias};
+    steps.add(std::make_unique<SpreadKernel>(spread), std::move(operands));
+    return Status::ok();
+  };
+  for (int64_t image = 0; image < read.images; image += whole.images)
+    for (int64_t group = 0; group < read.group; group += whole.groups)
+      for (int64_t channel = 0; channel < read.outChannels;
+           channel += whole.channels)
+        DLC_RETURN_IF_ERROR(addPiece(image, group, channel));
+  return Status::ok();
 }
 
 bool cpu::isConvTransposeSupported(const KernelCall &call, std::string &why) {
@@ -193,7 +283,7 @@ size_t cpu::packedConvTransposeBytes(const KernelCall &call, size_t operand) {
   TransposeCall read;
   if (operand != 1 || !readCall(call, read).isOk())
     return 0;
-  return packedConvBytes(read.products.view(), 1);
+  return packedConvBytes(read.callOf(read.all()).view(), 1);
 }
 
 void cpu::packConvTranspose(const KernelCall &call, size_t operand,
@@ -201,27 +291,32 @@ void cpu::packConvTranspose(const KernelCall &call, size_t operand,
   TransposeCall read;
   if (operand != 1 || !readCall(call, read).isOk())
     return;
-  std::vector<float> turned(bytesOfTensor(read.products.inputs[1]) /
-                            sizeof(float));
+  const ProductCall products = read.callOf(read.all());
+  std::vector<float> turned(bytesOfTensor(products.inputs[1]) / sizeof(float));
   const ref::ElementCopy copy = turnWeights(read);
   copy.run(turned.data(), source, 0, copy.parts());
-  packConv(read.products.view(), 1, turned.data(), target);
+  packConv(products.view(), 1, turned.data(), target);
 }
 
 size_t cpu::convTransposeWorkspaceBytes(const KernelCall &call) {
   TransposeCall read;
   if (!readCall(call, read).isOk())
     return 0;
-  return stepsOf(call, std::move(read), nullptr).workspaceBytes();
+  Steps steps(call.inputs.size());
+  return addSteps(call, read, nullptr, steps).isOk() ? steps.workspaceBytes()
+                                                     : 0;
 }
 
 Status cpu::prepareConvTranspose(const KernelCall &call, Isa isa,
                                  std::unique_ptr<PreparedKernel> &prepared) {
   TransposeCall read;
   DLC_RETURN_IF_ERROR(readCall(call, read));
-  std::unique_ptr<PreparedKernel> kernel;
-  DLC_RETURN_IF_ERROR(prepareConv(read.products.view(), isa, kernel));
-  Steps steps = stepsOf(call, std::move(read), std::move(kernel));
+  Steps steps(call.inputs.size());
+  auto prepare = [&](const KernelCall &products,
+                     std::unique_ptr<PreparedKernel> &kernel) {
+    return prepareConv(products, isa, kernel);
+  };
+  DLC_RETURN_IF_ERROR(addSteps(call, read, prepare, steps));
   DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
   prepared = std::move(steps).finish();
   return Status::ok();
@@ -231,10 +326,10 @@ KernelCost cpu::convTransposeCost(const KernelCall &call) {
   TransposeCall read;
   if (!readCall(call, read).isOk())
     return {};
-  KernelCost cost = convCost(read.products.view());
+  KernelCost cost = convCost(read.callOf(read.all()).view());
   // Each product is added where it belongs, in the time of some flops.
   constexpr uint64_t adding = 50;
-  cost.overhead += adding * bytesOfTensor(read.products.output) / sizeof(float);
+  cost.overhead += adding * static_cast<uint64_t>(read.productsOf(read.all()));
   return cost;
 }
 

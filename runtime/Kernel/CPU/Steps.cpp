@@ -68,11 +68,10 @@ StepOperand Steps::reserve(size_t bytes) {
   return place;
 }
 
-void Steps::add(std::unique_ptr<PreparedKernel> kernel,
+void Steps::add(std::shared_ptr<const PreparedKernel> kernel,
                 std::vector<StepOperand> operands) {
-  std::shared_ptr<const PreparedKernel> chain = std::move(kernel);
-  for (const PreparedKernel *each = chain.get(); each; each = each->next())
-    steps.push_back({{chain, each}, operands});
+  for (const PreparedKernel *each = kernel.get(); each; each = each->next())
+    steps.push_back({{kernel, each}, operands});
 }
 
 void Steps::addCopy(ref::ElementCopy copy, StepOperand source,

@@ -17,7 +17,15 @@ namespace dlc::rt::cpu {
 struct StepOperand {
   size_t argument;
   size_t offset = 0;
+
+  StepOperand behind(int64_t floats) const {
+    return {argument, offset + static_cast<size_t>(floats) * sizeof(float)};
+  }
 };
+
+/// What lies between steps is made in pieces of about so many floats, which a
+/// large cache holds: memory does not grow with images.
+inline constexpr int64_t kStepFloats = int64_t(1) << 21;
 
 /// Bytes of a tensor of known shape.
 inline size_t bytesOfTensor(const TensorType &type) {
@@ -35,8 +43,9 @@ public:
   StepOperand reserve(size_t bytes);
   size_t workspaceBytes() const { return usedBytes; }
 
-  /// Adds a kernel, with all that follows it on the same operands.
-  void add(std::unique_ptr<PreparedKernel> kernel,
+  /// Adds a kernel, with all that follows it on the same operands. Steps may
+  /// share one.
+  void add(std::shared_ptr<const PreparedKernel> kernel,
            std::vector<StepOperand> operands);
   /// Adds a copy from one place to another.
   void addCopy(ref::ElementCopy copy, StepOperand source, StepOperand target);

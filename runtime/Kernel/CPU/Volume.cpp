@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -77,29 +78,28 @@ struct DepthPlan {
   }
 };
 
-/// Makes each position of depth an image, with the planes of its window as
-/// channels: [image][channel][depth][plane] to
-/// [image][position][channel][kernel element][plane].
+/// Makes some positions of depth images, from number `first` on of all images,
+/// with the planes of their windows as channels:
+/// [image][channel][depth][plane] to [position][channel][kernel
+/// element][plane].
 class GatherPlanes final : public PreparedKernel {
 public:
-  explicit GatherPlanes(const DepthPlan &plan) : plan(plan) {}
+  GatherPlanes(const DepthPlan &plan, int64_t first, int64_t count)
+      : plan(plan), first(first), count(count) {}
 
-  int64_t tiles() const override {
-    return plan.images * plan.out * plan.channels;
-  }
+  int64_t tiles() const override { return count * plan.channels; }
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
     const auto *x = static_cast<const float *>(arguments[0]);
     auto *to =
         static_cast<float *>(arguments[1]) + begin * plan.kernel * plan.plane;
     for (int64_t tile = begin; tile < end; ++tile) {
-      const int64_t image = tile / plan.channels / plan.out;
+      const int64_t position = first + tile / plan.channels;
       const int64_t channel = tile % plan.channels;
-      const int64_t first =
-          tile / plan.channels % plan.out * plan.stride - plan.padBegin;
-      const float *from =
-          x + (image * plan.channels + channel) * plan.in * plan.plane;
+      const int64_t top = position % plan.out * plan.stride - plan.padBegin;
+      const float *from = x + (position / plan.out * plan.channels + channel) *
+                                  plan.in * plan.plane;
       for (int64_t k = 0; k < plan.kernel; ++k, to += plan.plane) {
-        const int64_t at = first + k * plan.dilation;
+        const int64_t at = top + k * plan.dilation;
         if (at >= 0 && at < plan.in)
           std::memcpy(to, from + at * plan.plane, plan.plane * sizeof(float));
         else
@@ -110,12 +110,32 @@ public:
 
 private:
   const DepthPlan plan;
+  const int64_t first, count;
 };
 
 struct ConvVolume {
   DepthPlan depth;
-  PlaneCall planes;
+  PlaneCall planes; ///< Of all positions of all images.
   bool hasBias = false, isPacked = false;
+
+  /// The same of so many positions.
+  PlaneCall planesOf(int64_t positions) const {
+    PlaneCall some = planes;
+    some.inputs[0].shape[0] = some.output.shape[0] = positions;
+    if (const size_t bytes = convWorkspaceBytes(some.view()))
+      some.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+    return some;
+  }
+  /// As much as the memory between steps is for: positions of several images
+  /// where one has less.
+  int64_t positionsAtOnce() const {
+    const int64_t one =
+        saturatedProduct({depth.channels, depth.kernel, depth.plane});
+    const int64_t most = std::max<int64_t>(kStepFloats / one, 1);
+    if (most < depth.out)
+      return most;
+    return std::min(most / depth.out, depth.images) * depth.out;
+  }
 };
 
 } // namespace
@@ -171,11 +191,9 @@ static Status readConvVolume(const KernelCall &call, ConvVolume &read) {
     planes.attributes.set("algorithm",
                           std::string(attributes.getString("algorithm")));
   std::string why;
-  if (!isConvSupported(planes.view(), why))
-    return Status(StatusCode::InvalidArgument, std::move(why));
-  if (const size_t bytes = convWorkspaceBytes(planes.view()))
-    planes.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
-  return Status::ok();
+  if (isConvSupported(planes.view(), why))
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument, std::move(why));
 }
 
 static Status checkWeights(const ConvVolume &read) {
@@ -185,36 +203,71 @@ static Status checkWeights(const ConvVolume &read) {
                    "expected packed weights, or no padding in depth");
 }
 
-/// Without the convolution where `kernel` is null.
-static Steps stepsOf(const KernelCall &call, const ConvVolume &read,
-                     std::unique_ptr<PreparedKernel> kernel) {
-  const PlaneCall &planes = read.planes;
+/// Makes the convolution of some positions ready.
+using PreparePlanes = std::function<Status(const KernelCall &,
+                                           std::unique_ptr<PreparedKernel> &)>;
+
+/// From [image][position][channel][plane], some whole images or some positions
+/// of one, to [image][channel][position][plane], of which there are more.
+static ref::ElementCopy orderResults(const std::vector<int64_t> &y,
+                                     int64_t positions) {
+  const int64_t plane = y[3] * y[4], images = ceilDiv(positions, y[2]);
+  const int64_t depth = positions / images;
+  const int64_t shape[] = {images, y[1], depth, plane};
+  const int64_t source[] = {images, depth, y[1], plane};
+  ref::Walk from = ref::rowMajorWalk(source), to;
+  std::swap(from.strides[1], from.strides[2]);
+  to.strides = {uint64_t(y[1] * y[2] * plane), uint64_t(y[2] * plane),
+                uint64_t(plane), 1};
+  return {to, from, shape, sizeof(float)};
+}
+
+/// Without the convolutions where `prepare` is null.
+static Status addSteps(const KernelCall &call, const ConvVolume &read,
+                       const PreparePlanes &prepare, Steps &steps) {
   const std::vector<int64_t> &y = call.outputs[0].shape;
+  const int64_t plane = y[3] * y[4];
   // [image][position][channel] are [image][channel][position].
   const bool isInOrder = y[1] == 1 || y[2] == 1;
-  Steps steps(call.inputs.size());
-  const StepOperand images = steps.reserve(bytesOfTensor(planes.inputs[0]));
-  steps.add(std::make_unique<GatherPlanes>(read.depth), {{0}, images});
-  const StepOperand result =
-      isInOrder ? steps.result : steps.reserve(bytesOfTensor(planes.output));
-  std::vector<StepOperand> operands = {images, {1}};
-  if (read.hasBias)
-    operands.push_back({2});
-  operands.push_back(result);
-  if (planes.workspace.type != DLC_INVALID_TYPE)
-    operands.push_back(steps.reserve(bytesOfTensor(planes.workspace)));
-  if (kernel)
-    steps.add(std::move(kernel), std::move(operands));
-  if (isInOrder)
-    return steps;
-  const int64_t plane = y[3] * y[4];
-  const int64_t shape[] = {y[0], y[1], y[2], plane};
-  const int64_t source[] = {y[0], y[2], y[1], plane};
-  ref::Walk from = ref::rowMajorWalk(source);
-  std::swap(from.strides[1], from.strides[2]);
-  steps.addCopy({ref::rowMajorWalk(shape), from, shape, sizeof(float)}, result,
-                steps.result);
-  return steps;
+  const int64_t all = read.depth.images * read.depth.out;
+  const int64_t atOnce = read.positionsAtOnce();
+  const PlaneCall most = read.planesOf(atOnce);
+  const StepOperand images = steps.reserve(bytesOfTensor(most.inputs[0]));
+  const StepOperand between =
+      isInOrder ? steps.result : steps.reserve(bytesOfTensor(most.output));
+  const StepOperand workspace = steps.reserve(bytesOfTensor(most.workspace));
+  std::vector<std::pair<int64_t, std::shared_ptr<const PreparedKernel>>> ready;
+  for (int64_t first = 0, count; first < all; first += count) {
+    count = std::min(atOnce, all - first);
+    if (atOnce < read.depth.out) // Not of two images.
+      count = std::min(count, read.depth.out - first % read.depth.out);
+    const PlaneCall planes = read.planesOf(count);
+    auto known =
+        std::ranges::find(ready, count, [](auto &each) { return each.first; });
+    if (prepare && known == ready.end()) {
+      std::unique_ptr<PreparedKernel> kernel;
+      DLC_RETURN_IF_ERROR(prepare(planes.view(), kernel));
+      ready.emplace_back(count, std::move(kernel));
+      known = ready.end() - 1;
+    }
+    steps.add(std::make_unique<GatherPlanes>(read.depth, first, count),
+              {{0}, images});
+    const StepOperand result =
+        isInOrder ? steps.result.behind(first * y[1] * plane) : between;
+    std::vector<StepOperand> operands = {images, {1}};
+    if (read.hasBias)
+      operands.push_back({2});
+    operands.push_back(result);
+    operands.push_back(workspace);
+    if (prepare)
+      steps.add(known->second, std::move(operands));
+    const int64_t image = first / y[2], position = first % y[2];
+    if (!isInOrder)
+      steps.addCopy(
+          orderResults(y, count), between,
+          steps.result.behind((image * y[1] * y[2] + position) * plane));
+  }
+  return Status::ok();
 }
 
 bool cpu::isConvVolumeSupported(const KernelCall &call, std::string &why) {
@@ -250,7 +303,9 @@ size_t cpu::convVolumeWorkspaceBytes(const KernelCall &call) {
   ConvVolume read;
   if (!readConvVolume(call, read).isOk())
     return 0;
-  return stepsOf(call, read, nullptr).workspaceBytes();
+  Steps steps(call.inputs.size());
+  return addSteps(call, read, nullptr, steps).isOk() ? steps.workspaceBytes()
+                                                     : 0;
 }
 
 Status cpu::prepareConvVolume(const KernelCall &call, Isa isa,
@@ -258,9 +313,12 @@ Status cpu::prepareConvVolume(const KernelCall &call, Isa isa,
   ConvVolume read;
   DLC_RETURN_IF_ERROR(readConvVolume(call, read));
   DLC_RETURN_IF_ERROR(checkWeights(read));
-  std::unique_ptr<PreparedKernel> kernel;
-  DLC_RETURN_IF_ERROR(prepareConv(read.planes.view(), isa, kernel));
-  Steps steps = stepsOf(call, read, std::move(kernel));
+  Steps steps(call.inputs.size());
+  auto prepare = [&](const KernelCall &planes,
+                     std::unique_ptr<PreparedKernel> &kernel) {
+    return prepareConv(planes, isa, kernel);
+  };
+  DLC_RETURN_IF_ERROR(addSteps(call, read, prepare, steps));
   DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
   prepared = std::move(steps).finish();
   return Status::ok();

@@ -473,6 +473,8 @@ template <typename E, typename Between, typename Resize>
 static void resizePlane(std::span<const ResizeStep> steps, const void *x,
                         void *y, Resize resize) {
   using Element = typename Between::Storage;
+  if (steps.empty()) // Of no dimension.
+    std::memcpy(y, x, sizeof(typename E::Storage));
   std::vector<Element> last, next;
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool isFirst = i == 0, isLast = i + 1 == steps.size();

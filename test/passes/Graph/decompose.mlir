@@ -96,6 +96,28 @@ func.func @open(%x: tensor<?x4x?x?xf32>, %w: tensor<4x3x4x2xf32>, %b: tensor<3xf
 
 // -----
 
+// Where pads may leave nothing of an image, there would be no convolution.
+// CHECK-LABEL: func @nothing_left
+// CHECK: graph.conv_transpose
+func.func @nothing_left(%x: tensor<?x1x1x4xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<?x1x0x6xf32> {
+  %y = graph.conv_transpose %x, %w {pads = array<i64: 2, 0, 1, 0>} : (tensor<?x1x1x4xf32>, tensor<1x1x3x3xf32>) -> tensor<?x1x0x6xf32>
+  return %y : tensor<?x1x0x6xf32>
+}
+
+// -----
+
+// Weights over three dimensions that would meet zeros are finite.
+// CHECK-LABEL: func @infinite
+// CHECK: graph.conv_transpose
+// CHECK-NOT: graph.conv
+func.func @infinite(%x: tensor<1x1x2x2x2xf32>) -> tensor<1x1x3x3x3xf32> {
+  %w = graph.constant dense<[[[[[1.0, 0x7F800000], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]]]> : tensor<1x1x2x2x2xf32>
+  %y = graph.conv_transpose %x, %w : (tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) -> tensor<1x1x3x3x3xf32>
+  return %y : tensor<1x1x3x3x3xf32>
+}
+
+// -----
+
 // Groups, strides, weights that are not known and convolutions of two dimensions
 // stay.
 // CHECK-LABEL: func @stays

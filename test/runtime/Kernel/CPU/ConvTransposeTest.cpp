@@ -50,34 +50,62 @@ static RandomCase randomCase(uint64_t round) {
   return made;
 }
 
+/// Both with weights as they are and with packed ones. False where the
+/// operation refuses the attributes.
+static bool check(OperationCall &call) {
+  const std::vector<double> expected = call.reference();
+  if (expected.empty())
+    return false;
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.conv_transpose");
+  std::string why;
+  EXPECT_TRUE(call.readCall(*entry, why)) << why;
+  call.expectResults(prepareConvTranspose, expected, 1e-5);
+  const size_t bytes = entry->packedBytes(call.view(), 1);
+  EXPECT_GT(bytes, 0u);
+  GuardedBuffer packed(bytes / sizeof(float));
+  entry->pack(call.view(), 1, call.values[1].data(), packed.data());
+  EXPECT_TRUE(packed.guardsIntact());
+  call.values[1] = std::move(packed);
+  call.attributes.set("packed_w", int64_t(1));
+  call.workspace = {DLC_I8,
+                    {static_cast<int64_t>(entry->workspaceBytes(call.view()))}};
+  call.expectResults(prepareConvTranspose, expected, 1e-5);
+  return true;
+}
+
 TEST(ConvTransposeTest, RandomConvolutions) {
   int computed = 0;
   for (uint64_t round = 0; round < 200; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     RandomCase test = randomCase(round);
     OperationCall call("conv_transpose", test.shapes, test.given, round);
-    const std::vector<double> expected = call.reference();
-    if (expected.empty())
-      continue;
-    ++computed;
-    const LibraryEntry *entry = lookupLibraryEntry("cpu.conv_transpose");
-    ASSERT_NE(entry, nullptr);
-    std::string why;
-    ASSERT_TRUE(call.readCall(*entry, why)) << why;
-    call.expectResults(prepareConvTranspose, expected, 1e-5);
-    // The same with weights that are packed before.
-    const size_t bytes = entry->packedBytes(call.view(), 1);
-    ASSERT_GT(bytes, 0u);
-    GuardedBuffer packed(bytes / sizeof(float));
-    entry->pack(call.view(), 1, call.values[1].data(), packed.data());
-    EXPECT_TRUE(packed.guardsIntact());
-    call.values[1] = std::move(packed);
-    call.attributes.set("packed_w", int64_t(1));
-    call.workspace = {
-        DLC_I8, {static_cast<int64_t>(entry->workspaceBytes(call.view()))}};
-    call.expectResults(prepareConvTranspose, expected, 1e-5);
+    computed += check(call);
   }
   EXPECT_GT(computed, 120);
+}
+
+// Products are made in pieces: of some images, groups, or channels. What lies
+// between them does not grow with these.
+TEST(ConvTransposeTest, Pieces) {
+  struct {
+    Shape x, w;
+    int64_t group;
+  } cases[] = {
+      {{5, 2, 64, 64}, {2, 8, 5, 5}, 1},
+      {{2, 7, 128, 128}, {7, 2, 5, 5}, 7},
+      {{1, 2, 128, 128}, {2, 19, 5, 5}, 1},
+      {{1, 2, 400, 400}, {2, 3, 5, 5}, 1},
+  };
+  for (const auto &test : cases) {
+    SCOPED_TRACE(test.group);
+    Attributes given;
+    given.set("group", test.group);
+    given.set("strides", std::vector<int64_t>{2, 1});
+    OperationCall call("conv_transpose",
+                       {test.x, test.w, {test.group * test.w[1]}}, given, 7);
+    EXPECT_TRUE(check(call));
+    EXPECT_LE(call.workspaceBytes(), size_t(50) << 20);
+  }
 }
 
 TEST(ConvTransposeTest, RefusesMalformedCalls) {

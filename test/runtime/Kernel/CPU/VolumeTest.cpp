@@ -80,6 +80,17 @@ TEST(VolumeTest, RandomConvolutions) {
   EXPECT_GT(wino, 8);
 }
 
+// Some positions at once: of one image, or some whole images.
+TEST(VolumeTest, Pieces) {
+  for (const Shape &x : {Shape{2, 8, 9, 120, 130}, Shape{5, 16, 4, 64, 64}}) {
+    Attributes given;
+    given.set("pads", Ints{0, 1, 1, 0, 1, 1});
+    OperationCall call("conv", {x, {3, x[1], 3, 3, 3}, {3}}, given, 5);
+    call.expectSame("cpu.conv_volume", prepareConvVolume, 1e-5);
+    EXPECT_LE(call.workspaceBytes(), size_t(30) << 20);
+  }
+}
+
 // They would meet zeros in front of the image, where there are no terms.
 TEST(VolumeTest, WeightsBesidePaddingAreFinite) {
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv_volume");
