@@ -3,14 +3,15 @@
 # DLC beside its peers: bench.sh DLC [compare.py options] compares networks,
 # bench.sh DLC --engine [dlc-engine-bench options] the dependency engine,
 # bench.sh DLC --steady [steady.py options] programs with themselves,
-# bench.sh DLC --shipped [shipped.py options] models that packages ship. The
+# bench.sh DLC --shipped [shipped.py options] models that packages ship, bench.sh
+# DLC --operators [operators.py options] single operations. The
 # peers go into a virtual environment of their own, the networks into the build
 # folder. bench.sh DLC --cpu LEVEL ... hides what a processor has beyond
 # x86-64-v2, x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
 [ $# -ge 1 ] || {
-  echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL] [--engine | --steady | --shipped]" \
-    "[options]" >&2
+  echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL]" \
+    "[--engine | --steady | --shipped | --operators] [options]" >&2
   exit 2
 }
 dlc=$(realpath "$1")
@@ -64,11 +65,13 @@ if [ "${1:-}" = --engine ]; then
   exec "$build/bin/dlc-engine-bench" --mxnet "$venv/mxnet/libmxnet.so" "$@"
 fi
 
-if [ "${1:-}" = --shipped ]; then
-  shift
-  exec "$venv/bin/python" "$here/shipped.py" --dlc "$dlc" \
-    --runtime "$build/lib/libdlc_rt.so" --models "$build/models" "$@"
-fi
+for script in shipped operators; do
+  if [ "${1:-}" = "--$script" ]; then
+    shift
+    exec "$venv/bin/python" "$here/$script.py" --dlc "$dlc" \
+      --runtime "$build/lib/libdlc_rt.so" --models "$build/models" "$@"
+  fi
+done
 
 # Seeded, so they are made once for each version of the script.
 models=$build/models
