@@ -193,9 +193,60 @@ static Factor multiply(Formula &f, Factor a, Factor b, StringRef kept) {
 
 bool EinsumOp::hasFasterParts() { return true; }
 
+/// Of extents that are not known: sums of letters that only one factor has, and
+/// products of two factors, for which there are kernels.
+static FailureOr<Value> pairFactors(EinsumOp op, OpBuilder &builder) {
+  auto isRanked = [](Type type) { return isa<RankedTensorType>(type); };
+  if (!llvm::all_of(op->getOperandTypes(), isRanked) ||
+      !llvm::all_of(op->getResultTypes(), isRanked))
+    return failure();
+  std::optional<Equation> equation = parseEquation(op);
+  if (!equation || equation->terms.size() < 2)
+    return failure();
+  Formula f(builder, op.getLoc());
+  bool isChanged = equation->terms.size() > 2;
+  SmallVector<Factor> factors;
+  for (auto [input, term] : llvm::zip_equal(op.getInputs(), equation->terms)) {
+    std::string others = equation->result;
+    for (const std::string &other : equation->terms)
+      if (&other != &term)
+        others += other;
+    Factor &factor = factors.emplace_back(Factor{input, term});
+    sumOthers(f, factor, others);
+    isChanged |= factor.letters != term;
+  }
+  if (!isChanged)
+    return failure();
+  Factor product = factors.front();
+  for (size_t i = 1; i < factors.size(); ++i) {
+    std::string letters = equation->result;
+    if (i + 1 < factors.size()) {
+      std::string needed = equation->result;
+      for (const Factor &later : ArrayRef(factors).drop_front(i + 1))
+        needed += later.letters;
+      letters.clear();
+      for (char letter : product.letters + factors[i].letters)
+        if (has(needed, letter) && !has(letters, letter))
+          letters += letter;
+    }
+    product = {EinsumOp::create(builder, op.getLoc(),
+                                ValueRange{product.value, factors[i].value},
+                                product.letters + "," + factors[i].letters +
+                                    "->" + letters),
+               letters};
+  }
+  return product.value;
+}
+
 /// From the left to the right, each product summed over what nothing after it
 /// has.
 FailureOr<SmallVector<Value>> EinsumOp::decompose(OpBuilder &builder) {
+  if (!hasStaticTypes(*this)) {
+    FailureOr<Value> paired = pairFactors(*this, builder);
+    if (failed(paired))
+      return failure();
+    return SmallVector<Value>{*paired};
+  }
   if (!hasElements(*this))
     return failure();
   std::optional<Equation> equation = parseEquation(*this);

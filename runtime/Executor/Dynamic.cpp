@@ -276,10 +276,37 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
   return runCall(*call, record, lane);
 }
 
+/// Gives the result the operand's memory, where both have some of the pool and
+/// nothing needs the operand any more: it is the operand in another shape.
+bool Execution::State::takeMemory(const LaunchRecord &record,
+                                  const TensorType &result) {
+  std::span<const int32_t> values = program.argumentsOf(record);
+  const uint32_t from = values.front(), to = values.back();
+  auto released = std::span(program.released)
+                      .subspan(record.firstReleased, record.releasedCount);
+  const ValueRecord &target = program.values[to];
+  if (!record.operation->keepsBytes || !result.isStatic() ||
+      program.values[from].place != Place::Pool ||
+      target.place != Place::Pool ||
+      std::ranges::find(released, from) == released.end() ||
+      result.type != target.type.type ||
+      !shapeMatches(target.type, result.shape))
+    return false;
+  if (!target.isStatic)
+    shapes[to] = result.shape;
+  releaseValue(to);
+  blocks[to] = std::move(blocks[from]);
+  setAddress(to, blocks[to].data());
+  setAddress(from, nullptr);
+  return true;
+}
+
 Status Execution::State::computeDynamic(const LaunchRecord &record,
                                         Lane &lane) {
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
+  if (takeMemory(record, results.front()))
+    return Status::ok();
   std::span<const int32_t> outputs =
       program.argumentsOf(record).subspan(record.inputCount);
   for (size_t i = 0; i != outputs.size(); ++i) {

@@ -182,6 +182,7 @@ private:
   Status computeReference(const LaunchRecord &record, Lane &lane);
   Status computeDynamic(const LaunchRecord &record, Lane &lane);
   Status computeAnyShape(const LaunchRecord &record, Lane &lane);
+  bool takeMemory(const LaunchRecord &record, const TensorType &result);
   const DynamicCall *findCall(const LaunchRecord &record, const Lane &lane);
   Status runCall(const DynamicCall &call, const LaunchRecord &record,
                  Lane &lane);

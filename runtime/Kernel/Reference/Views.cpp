@@ -278,12 +278,16 @@ static Status inferUnsqueeze(const InferContext &context,
 
 std::span<const Operation> ref::viewOperations() {
   static constexpr Operation table[] = {
-      {"flatten", inferFlatten, copyBytes},
-      {"reshape", inferReshape, copyBytes},
+      {"flatten", inferFlatten, copyBytes, /*allocatesResults=*/false,
+       /*keepsBytes=*/true},
+      {"reshape", inferReshape, copyBytes, /*allocatesResults=*/false,
+       /*keepsBytes=*/true},
       {"shape", inferShape, computeShape},
       {"size", inferSize, computeSize},
-      {"squeeze", inferSqueeze, copyBytes},
-      {"unsqueeze", inferUnsqueeze, copyBytes},
+      {"squeeze", inferSqueeze, copyBytes, /*allocatesResults=*/false,
+       /*keepsBytes=*/true},
+      {"unsqueeze", inferUnsqueeze, copyBytes, /*allocatesResults=*/false,
+       /*keepsBytes=*/true},
   };
   return table;
 }

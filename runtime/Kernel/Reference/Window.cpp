@@ -134,16 +134,18 @@ Status ref::countPositions(Window &window, int64_t d, int64_t input,
     return DLC_INVALID("dimension %" PRId64 " of the window overflows", d);
   if (isSame(window.autoPad))
     return countSame(window, d, input, *span, positions);
-  if (*span > padded)
+  // Rounded up, a window that is not much too large is one.
+  int64_t stride = window.strides[d], room = padded - *span;
+  const bool isOne = ceilMode && room < 0 && room > -stride;
+  if (room < 0 && !isOne)
     return DLC_INVALID("expected a window of at most %" PRId64
                        ", the padded extent of spatial dim %" PRId64
                        ", got %" PRId64,
                        padded, d, *span);
-  int64_t stride = window.strides[d], room = padded - *span;
   positions = room / stride + 1;
   if (!ceilMode)
     return Status::ok();
-  positions += room % stride != 0;
+  positions += room > 0 && room % stride != 0;
   // As ONNX and PyTorch: a last window within the end padding is dropped.
   int64_t begun = input + window.padBegin[d];
   if (positions > begun / stride + (begun % stride != 0))

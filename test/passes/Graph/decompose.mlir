@@ -96,6 +96,22 @@ func.func @open(%x: tensor<?x4x?x?xf32>, %w: tensor<4x3x4x2xf32>, %b: tensor<3xf
 
 // -----
 
+// Of extents that are not known, letters that one factor has are summed, and
+// factors come in pairs; where that is so already, they stay.
+// CHECK-LABEL: func @einsum_open
+// CHECK: %[[S:.*]] = graph.reduce_sum %arg1
+// CHECK: %[[P:.*]] = graph.einsum %arg0, %[[S]] {equation = "bij,jk->bik"}
+// CHECK: %[[Y:.*]] = graph.einsum %[[P]], %arg2 {equation = "bik,kl->bil"}
+// CHECK: %[[Z:.*]] = graph.einsum %arg2, %arg2 {equation = "kl,ml->km"}
+// CHECK: return %[[Y]], %[[Z]]
+func.func @einsum_open(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?xf32>) -> (tensor<?x?x?xf32>, tensor<?x?xf32>) {
+  %y = graph.einsum %a, %b, %c {equation = "bij,jxk,kl->bil"} : (tensor<?x?x?xf32>, tensor<?x?x?xf32>, tensor<?x?xf32>) -> tensor<?x?x?xf32>
+  %z = graph.einsum %c, %c {equation = "kl,ml->km"} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %y, %z : tensor<?x?x?xf32>, tensor<?x?xf32>
+}
+
+// -----
+
 // Where pads may leave nothing of an image, there would be no convolution.
 // CHECK-LABEL: func @nothing_left
 // CHECK: graph.conv_transpose

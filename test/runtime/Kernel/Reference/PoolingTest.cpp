@@ -63,6 +63,19 @@ TEST(Pooling, CeilMode) {
   EXPECT_EQ(evaluated("avg_pool", {x}, counted), "1x1x3xf32 2 4 5.5");
 }
 
+// Rounded up, of what is less than a window: it begins inside.
+TEST(Pooling, CeilModeOfLargeWindows) {
+  EXPECT_EQ(evaluated("max_pool", {row({7})}, window(2, 2, {}, 1)),
+            "1x1x1xf32 7");
+  EXPECT_EQ(evaluated("max_pool", {row({7, 8})}, window(4, 3, {}, 1)),
+            "1x1x1xf32 8");
+  EXPECT_EQ(evaluated("avg_pool", {row({7, 8})}, window(4, 3, {}, 1)),
+            "1x1x1xf32 7.5");
+  EXPECT_NE(evaluated("max_pool", {row({7})}, window(3, 2, {}, 1))
+                .find("expected a window of at most 1"),
+            std::string::npos);
+}
+
 TEST(Pooling, AutoPad) {
   Arg x = row({1, 2, 3, 4});
   auto padded = [&](std::string mode, int64_t stride) {

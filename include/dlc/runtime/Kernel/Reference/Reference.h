@@ -140,6 +140,8 @@ struct Operation {
   ComputeFunction compute;
   /// Shapes of results depend on data: the computation allocates them.
   bool allocatesResults = false;
+  /// The result is operand 0 in another shape, byte for byte.
+  bool keepsBytes = false;
 
   /// Computes the results. Where none of them has an element nothing is
   /// computed: the other dimensions of an empty tensor are bounded by no
