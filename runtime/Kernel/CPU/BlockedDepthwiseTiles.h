@@ -209,7 +209,9 @@ inline BlockedRowsFunction rowsFunctionOf(const BlockedDepthwisePlan &plan) {
     return stride == 1 ? runBlockedRows<5, 1> : runBlockedRows<5, 2>;
   if (isSquare && kernel == 7 && stride == 1)
     return runBlockedRows<7, 1>;
-  return plan.strideW == 1 ? runAnyBlockedRows<1> : runAnyBlockedRows<0>;
+  return plan.strideW == 1   ? runAnyBlockedRows<1>
+         : plan.strideW == 2 ? runAnyBlockedRows<2>
+                             : runAnyBlockedRows<0>;
 }
 
 void runBlockedDepthwise(const BlockedDepthwisePlan &plan,

@@ -195,7 +195,7 @@ static Status computeTopK(ComputeContext &context) {
                     x.as<char>() + (from + index * inner) * size, size);
       }
     };
-    context.inParts(rows, static_cast<double>(extent),
+    context.inParts(rows, static_cast<double>(extent) * 3,
                     [&](int64_t begin, int64_t end) {
                       std::vector<int64_t> order(extent);
                       for (int64_t row = begin; row < end; ++row)
