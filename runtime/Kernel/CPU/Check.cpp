@@ -27,6 +27,26 @@ Status cpu::checkOperands(const KernelCall &call, int64_t minRank,
   return checkTensor(call.outputs[0], DLC_F32, "the output", minRank, maxRank);
 }
 
+Status cpu::checkElements(std::span<const TensorType> types) {
+  for (const TensorType &type : types)
+    if (elementCount(type.shape).value_or(0) == 0)
+      return makeError(StatusCode::InvalidArgument, "expected elements, got %s",
+                       toString(type).c_str());
+  return Status::ok();
+}
+
+Status cpu::checkStepOperands(const KernelCall &call, int64_t minRank,
+                              int64_t maxRank) {
+  if (call.inputs.size() < 2 || call.inputs.size() > 3)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected two or three inputs, got %zu",
+                     call.inputs.size());
+  const KernelCall own = withoutWorkspace(call);
+  DLC_RETURN_IF_ERROR(checkOperands(own, minRank, maxRank));
+  DLC_RETURN_IF_ERROR(checkElements(own.inputs.first(2)));
+  return checkElements(own.outputs);
+}
+
 namespace {
 struct ActivationFacts {
   std::string_view name;

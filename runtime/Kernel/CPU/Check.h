@@ -23,6 +23,14 @@ inline int64_t roundUp(int64_t value, int64_t step) {
 /// one output; all are static f32 of at most 2^45 elements.
 Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
 
+/// As checkOperands, of a call without a residual whose operands have elements;
+/// it may have a workspace.
+Status checkStepOperands(const KernelCall &call, int64_t minRank,
+                         int64_t maxRank);
+
+/// Errors: InvalidArgument where one has no elements.
+Status checkElements(std::span<const TensorType> types);
+
 /// Gives a call the strides, dilations and pads of a window over the trailing
 /// dimensions of x, whose kernel is known: those that automatic padding asks
 /// for, too. False where it does not fit.

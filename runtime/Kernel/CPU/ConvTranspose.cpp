@@ -10,7 +10,6 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include <algorithm>
-#include <functional>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -87,17 +86,6 @@ namespace {
 /// groups.
 struct Piece {
   int64_t images, groups, channels;
-
-  bool operator==(const Piece &) const = default;
-};
-
-/// The products of a piece, as a convolution of single pixels: each channel of
-/// the result has as many of it as there are kernel elements.
-struct ProductCall {
-  TensorType inputs[2], output;
-  Attributes attributes;
-
-  KernelCall view() const { return {inputs, {&output, 1}, attributes}; }
 };
 
 struct TransposeCall {
@@ -110,20 +98,22 @@ struct TransposeCall {
     return saturatedProduct({piece.images, piece.groups, piece.channels,
                              taps->kernelSize, taps->inputSize});
   }
-  ProductCall callOf(const Piece &piece) const;
+  /// The products of a piece, as a convolution of single pixels: each channel
+  /// of the result has as many of it as there are kernel elements.
+  StepCall callOf(const Piece &piece) const;
   Piece choosePiece() const;
 };
 
 } // namespace
 
-ProductCall TransposeCall::callOf(const Piece &piece) const {
+StepCall TransposeCall::callOf(const Piece &piece) const {
   const int64_t maps =
       saturatedProduct({piece.groups, piece.channels, taps->kernelSize});
-  ProductCall made = {
-      {{DLC_F32, {piece.images, piece.groups * inChannels, taps->inputSize}},
-       {DLC_F32, {maps, inChannels, 1}}},
-      {DLC_F32, {piece.images, maps, taps->inputSize}},
-      {}};
+  StepCall made;
+  made.inputs = {
+      {DLC_F32, {piece.images, piece.groups * inChannels, taps->inputSize}},
+      {DLC_F32, {maps, inChannels, 1}}};
+  made.outputs = {{DLC_F32, {piece.images, maps, taps->inputSize}}};
   made.attributes.set("group", piece.groups);
   if (isPacked)
     made.attributes.set("packed_w", int64_t(1));
@@ -135,26 +125,20 @@ ProductCall TransposeCall::callOf(const Piece &piece) const {
 /// begin with a panel.
 Piece TransposeCall::choosePiece() const {
   Piece piece = {1, group, outChannels};
-  if (const int64_t one = productsOf(piece); one <= kStepFloats) {
-    piece.images = std::min(images, kStepFloats / one);
+  const int64_t ofImage = productsOf(piece);
+  if (ofImage <= kStepFloats) {
+    piece.images = std::min(images, kStepFloats / ofImage);
     return piece;
   }
   if (group > 1) {
-    piece.groups = 1;
-    piece.groups =
-        std::clamp<int64_t>(kStepFloats / productsOf(piece), 1, group);
+    const int64_t ofGroup = productsOf({1, 1, outChannels});
+    piece.groups = std::clamp<int64_t>(kStepFloats / ofGroup, 1, group);
     return piece;
   }
-  piece.channels = 1;
-  piece.channels = kStepFloats / productsOf(piece) / kPanelRows * kPanelRows;
+  const int64_t panels = kStepFloats / productsOf({1, 1, kPanelRows});
   piece.channels =
-      std::clamp(piece.channels, kPanelRows, std::max(outChannels, kPanelRows));
-  piece.channels = std::min(piece.channels, outChannels);
+      std::min(std::max<int64_t>(panels, 1) * kPanelRows, outChannels);
   return piece;
-}
-
-static bool hasBiasOf(const KernelCall &call) {
-  return call.inputs.size() == 3 && call.inputs[2].type != DLC_INVALID_TYPE;
 }
 
 static Status readCall(const KernelCall &call, TransposeCall &read) {
@@ -169,23 +153,9 @@ static Status readCall(const KernelCall &call, TransposeCall &read) {
                                         {"pads", Ints},
                                         {"strides", Ints}}));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "packed_w", read.isPacked));
-  if (call.inputs.size() < 2 || call.inputs.size() > 3 || call.outputs.empty())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected two or three inputs and an output, got %zu and "
-                     "%zu",
-                     call.inputs.size(), call.outputs.size());
-  const TensorType &x = call.inputs[0], &w = call.inputs[1],
-                   &y = call.outputs[0];
-  DLC_RETURN_IF_ERROR(checkTensor(x, DLC_F32, "x", 3, DLC_MAX_RANK));
-  DLC_RETURN_IF_ERROR(checkTensor(w, DLC_F32, "w", 3, DLC_MAX_RANK));
-  DLC_RETURN_IF_ERROR(checkTensor(y, DLC_F32, "y", 3, DLC_MAX_RANK));
-  if (hasBiasOf(call))
-    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], DLC_F32, "a bias", 1, 1));
+  DLC_RETURN_IF_ERROR(checkStepOperands(call, 3, DLC_MAX_RANK));
   DLC_RETURN_IF_ERROR(checkByShapeRule("conv_transpose", call));
-  for (const TensorType *type : {&x, &w, &y})
-    if (elementCount(type->shape).value_or(0) == 0)
-      return makeError(StatusCode::InvalidArgument, "expected elements, got %s",
-                       toString(*type).c_str());
+  const TensorType &x = call.inputs[0], &w = call.inputs[1];
   auto taps = std::make_shared<ref::TransposePlan>();
   DLC_RETURN_IF_ERROR(ref::planTranspose(call.attributes, std::span(x.shape),
                                          std::span(w.shape), *taps));
@@ -193,7 +163,7 @@ static Status readCall(const KernelCall &call, TransposeCall &read) {
   read.group = taps->shape.group;
   read.inChannels = x.shape[1] / read.group;
   read.outChannels = w.shape[1];
-  read.hasBias = hasBiasOf(call);
+  read.hasBias = hasBias(call);
   read.taps = std::move(taps);
   std::string why;
   if (isConvSupported(read.callOf(read.all()).view(), why))
@@ -211,13 +181,9 @@ static ref::ElementCopy turnWeights(const TransposeCall &read) {
   return {ref::rowMajorWalk(shape), from, shape, sizeof(float)};
 }
 
-/// Makes the convolution of a piece ready.
-using PrepareProducts = std::function<Status(
-    const KernelCall &, std::unique_ptr<PreparedKernel> &)>;
-
-/// Without kernels for the products where `prepare` is null.
-static Status addSteps(const KernelCall &call, const TransposeCall &read,
-                       const PrepareProducts &prepare, Steps &steps) {
+static Status addTransposeSteps(const KernelCall &call, Steps &steps) {
+  TransposeCall read;
+  DLC_RETURN_IF_ERROR(readCall(call, read));
   const ref::TransposePlan &taps = *read.taps;
   const int64_t maps = read.outChannels * taps.kernelSize;
   // Of one channel, weights are packed as they are.
@@ -230,29 +196,20 @@ static Status addSteps(const KernelCall &call, const TransposeCall &read,
   }
   const Piece whole = read.choosePiece();
   const StepOperand products =
-      steps.reserve(bytesOfTensor(read.callOf(whole).output));
+      steps.reserve(bytesOfTensor(read.callOf(whole).outputs[0]));
   const int64_t channels = read.group * read.outChannels;
-  std::vector<std::pair<Piece, std::shared_ptr<const PreparedKernel>>> ready;
   auto addPiece = [&](int64_t image, int64_t group, int64_t channel) {
     const Piece piece = {std::min(whole.images, read.images - image),
                          std::min(whole.groups, read.group - group),
                          std::min(whole.channels, read.outChannels - channel)};
-    auto known =
-        std::ranges::find(ready, piece, [](auto &e) { return e.first; });
-    if (prepare && known == ready.end()) {
-      std::unique_ptr<PreparedKernel> kernel;
-      DLC_RETURN_IF_ERROR(prepare(read.callOf(piece).view(), kernel));
-      ready.emplace_back(piece, std::move(kernel));
-      known = ready.end() - 1;
-    }
     const int64_t firstChannel = group * read.outChannels + channel;
     const int64_t firstIn = (image * read.group + group) * read.inChannels;
-    if (prepare)
-      steps.add(known->second,
-                {StepOperand{0}.behind(firstIn * taps.inputSize),
-                 weights.behind((group * rows + channel * taps.kernelSize) *
-                                read.inChannels),
-                 products});
+    DLC_RETURN_IF_ERROR(steps.addCall(
+        read.callOf(piece),
+        {StepOperand{0}.behind(firstIn * taps.inputSize),
+         weights.behind((group * rows + channel * taps.kernelSize) *
+                        read.inChannels),
+         products}));
     std::vector<StepOperand> operands = {
         products, steps.result.behind((image * channels + firstChannel) *
                                       taps.outputSize)};
@@ -291,7 +248,7 @@ void cpu::packConvTranspose(const KernelCall &call, size_t operand,
   TransposeCall read;
   if (operand != 1 || !readCall(call, read).isOk())
     return;
-  const ProductCall products = read.callOf(read.all());
+  const StepCall products = read.callOf(read.all());
   std::vector<float> turned(bytesOfTensor(products.inputs[1]) / sizeof(float));
   const ref::ElementCopy copy = turnWeights(read);
   copy.run(turned.data(), source, 0, copy.parts());
@@ -299,27 +256,12 @@ void cpu::packConvTranspose(const KernelCall &call, size_t operand,
 }
 
 size_t cpu::convTransposeWorkspaceBytes(const KernelCall &call) {
-  TransposeCall read;
-  if (!readCall(call, read).isOk())
-    return 0;
-  Steps steps(call.inputs.size());
-  return addSteps(call, read, nullptr, steps).isOk() ? steps.workspaceBytes()
-                                                     : 0;
+  return workspaceOfSteps(call, addTransposeSteps);
 }
 
 Status cpu::prepareConvTranspose(const KernelCall &call, Isa isa,
                                  std::unique_ptr<PreparedKernel> &prepared) {
-  TransposeCall read;
-  DLC_RETURN_IF_ERROR(readCall(call, read));
-  Steps steps(call.inputs.size());
-  auto prepare = [&](const KernelCall &products,
-                     std::unique_ptr<PreparedKernel> &kernel) {
-    return prepareConv(products, isa, kernel);
-  };
-  DLC_RETURN_IF_ERROR(addSteps(call, read, prepare, steps));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
-  prepared = std::move(steps).finish();
-  return Status::ok();
+  return prepareSteps(call, addTransposeSteps, prepareConv, isa, prepared);
 }
 
 KernelCost cpu::convTransposeCost(const KernelCall &call) {

@@ -80,6 +80,17 @@ static bool readSlots(const ref::EinsumLoops &loops, const Slots &all,
   return true;
 }
 
+/// Dimensions of a factor that the result does not have. Fails where the other
+/// factor does not have one of them.
+static bool readSummed(const Factor &factor, const Factor &other,
+                       const Slots &result, Slots &summed) {
+  for (size_t slot : factor.slots)
+    if (!has(result, slot))
+      summed.push_back(slot);
+  return std::ranges::all_of(
+      summed, [&](size_t slot) { return has(other.slots, slot); });
+}
+
 /// How a factor of the dimensions `outer`, `first` and `second` is given to the
 /// product.
 static void chooseForm(const Slots &outer, const Slots &first,
@@ -125,18 +136,12 @@ static Status planEinsum(const KernelCall &call, EinsumPlan &plan) {
                  plan.right.slots) ||
       !readSlots(loops, loops.result, call.outputs[0].shape, plan.result))
     return refuse(call, "operands that do not broadcast, and no diagonals");
-  Slots ofLeft, summed;
-  for (size_t slot : plan.left.slots) {
-    const bool isKept = has(plan.result, slot);
-    if (!isKept && !has(plan.right.slots, slot))
-      return refuse(call, "sums along dimensions of both operands");
-    if (!isKept)
-      summed.push_back(slot);
-  }
-  for (size_t slot : plan.right.slots)
-    if (!has(plan.result, slot) && !has(plan.left.slots, slot))
-      return refuse(call, "sums along dimensions of both operands");
-  if (summed.empty())
+  // In the order of each factor.
+  Slots summed[2];
+  if (!readSummed(plan.left, plan.right, plan.result, summed[0]) ||
+      !readSummed(plan.right, plan.left, plan.result, summed[1]))
+    return refuse(call, "sums along dimensions of both operands");
+  if (summed[0].empty())
     return refuse(call, "a sum");
   for (size_t slot : plan.result) {
     const bool isOfLeft = has(plan.left.slots, slot);
@@ -152,17 +157,9 @@ static Status planEinsum(const KernelCall &call, EinsumPlan &plan) {
   }
   plan.copiesResult =
       plan.result != joined({plan.batch, plan.rows, plan.columns});
-  Slots inRight;
-  for (size_t slot : plan.right.slots)
-    if (has(summed, slot))
-      inRight.push_back(slot);
-  Slots inLeft;
-  for (size_t slot : plan.left.slots)
-    if (has(summed, slot))
-      inLeft.push_back(slot);
-  const int64_t copied = chooseForms(inLeft, plan);
-  if (chooseForms(inRight, plan) >= copied)
-    chooseForms(inLeft, plan);
+  const int64_t copied = chooseForms(summed[0], plan);
+  if (chooseForms(summed[1], plan) >= copied)
+    chooseForms(summed[0], plan);
   return Status::ok();
 }
 
@@ -184,93 +181,73 @@ static ref::ElementCopy copyOf(const EinsumPlan &plan, const Slots &source,
   return {ref::rowMajorWalk(shape), from, shape, sizeof(float)};
 }
 
-namespace {
-
 /// The product of matrices in the middle.
-struct Product {
-  explicit Product(const EinsumPlan &plan) {
-    const int64_t batch = plan.countOf(plan.batch);
-    const int64_t rows = plan.countOf(plan.rows);
-    const int64_t columns = plan.countOf(plan.columns);
-    const int64_t terms = plan.countOf(plan.summed);
-    auto matrix = [&](int64_t height, int64_t width, bool isTransposed) {
-      if (isTransposed)
-        std::swap(height, width);
-      return TensorType{DLC_F32, {batch, height, width}};
-    };
-    inputs[0] = matrix(rows, terms, plan.left.isTransposed);
-    inputs[1] = matrix(terms, columns, plan.right.isTransposed);
-    output = matrix(rows, columns, false);
-    if (plan.left.isTransposed)
-      attributes.set("trans_a", int64_t(1));
-    if (plan.right.isTransposed)
-      attributes.set("trans_b", int64_t(1));
-  }
-  KernelCall view() const { return {inputs, {&output, 1}, attributes}; }
-  TensorType inputs[2], output;
-  Attributes attributes;
-};
+static StepCall productOf(const EinsumPlan &plan) {
+  const int64_t batch = plan.countOf(plan.batch);
+  const int64_t rows = plan.countOf(plan.rows);
+  const int64_t columns = plan.countOf(plan.columns);
+  const int64_t terms = plan.countOf(plan.summed);
+  auto matrix = [&](int64_t height, int64_t width, bool isTransposed) {
+    if (isTransposed)
+      std::swap(height, width);
+    return TensorType{DLC_F32, {batch, height, width}};
+  };
+  StepCall product;
+  product.inputs = {matrix(rows, terms, plan.left.isTransposed),
+                    matrix(terms, columns, plan.right.isTransposed)};
+  product.outputs = {matrix(rows, columns, false)};
+  if (plan.left.isTransposed)
+    product.attributes.set("trans_a", int64_t(1));
+  if (plan.right.isTransposed)
+    product.attributes.set("trans_b", int64_t(1));
+  return product;
+}
 
-} // namespace
-
-/// The steps of a plan, without the kernel of the product where it is null.
-static Steps stepsOf(const EinsumPlan &plan, const Product &product,
-                     std::unique_ptr<PreparedKernel> kernel) {
-  Steps steps(/*inputs=*/2);
-  const Factor *factors[2] = {&plan.left, &plan.right};
-  StepOperand operands[2];
-  for (size_t i = 0; i < 2; ++i) {
-    operands[i] = {factors[i]->input};
-    if (!factors[i]->isCopied)
-      continue;
-    operands[i] = steps.reserve(bytesOfTensor(product.inputs[i]));
-    steps.addCopy(copyOf(plan, factors[i]->slots, factors[i]->wanted),
-                  {factors[i]->input}, operands[i]);
-  }
-  const StepOperand result = plan.copiesResult
-                                 ? steps.reserve(bytesOfTensor(product.output))
-                                 : steps.result;
-  if (kernel)
-    steps.add(std::move(kernel), {operands[0], operands[1], result});
-  if (plan.copiesResult)
-    steps.addCopy(copyOf(plan, joined({plan.batch, plan.rows, plan.columns}),
-                         plan.result),
-                  result, steps.result);
-  return steps;
+static Status addEinsumSteps(const KernelCall &call, Steps &steps) {
+  EinsumPlan plan;
+  DLC_RETURN_IF_ERROR(planEinsum(call, plan));
+  const StepCall product = productOf(plan);
+  auto operandOf = [&](const Factor &factor, const TensorType &type) {
+    if (!factor.isCopied)
+      return StepOperand{factor.input};
+    const StepOperand place = steps.reserve(bytesOfTensor(type));
+    steps.addCopy(copyOf(plan, factor.slots, factor.wanted), {factor.input},
+                  place);
+    return place;
+  };
+  const StepOperand left = operandOf(plan.left, product.inputs[0]);
+  const StepOperand right = operandOf(plan.right, product.inputs[1]);
+  if (!plan.copiesResult)
+    return steps.addCall(product, {left, right, steps.result});
+  const StepOperand result = steps.reserve(bytesOfTensor(product.outputs[0]));
+  DLC_RETURN_IF_ERROR(steps.addCall(product, {left, right, result}));
+  steps.addCopy(
+      copyOf(plan, joined({plan.batch, plan.rows, plan.columns}), plan.result),
+      result, steps.result);
+  return Status::ok();
 }
 
 bool cpu::isEinsumSupported(const KernelCall &call, std::string &why) {
   EinsumPlan plan;
   Status status = planEinsum(call, plan);
   why = status.message();
-  return status.isOk() && isMatmulSupported(Product(plan).view(), why);
+  return status.isOk() && isMatmulSupported(productOf(plan).view(), why);
 }
 
 size_t cpu::einsumWorkspaceBytes(const KernelCall &call) {
-  EinsumPlan plan;
-  if (!planEinsum(call, plan).isOk())
-    return 0;
-  return stepsOf(plan, Product(plan), nullptr).workspaceBytes();
+  return workspaceOfSteps(call, addEinsumSteps);
 }
 
 Status cpu::prepareEinsum(const KernelCall &call, Isa isa,
                           std::unique_ptr<PreparedKernel> &prepared) {
-  EinsumPlan plan;
-  DLC_RETURN_IF_ERROR(planEinsum(call, plan));
-  const Product product(plan);
-  std::unique_ptr<PreparedKernel> kernel;
-  DLC_RETURN_IF_ERROR(prepareMatmul(product.view(), isa, kernel));
-  Steps steps = stepsOf(plan, product, std::move(kernel));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
-  prepared = std::move(steps).finish();
-  return Status::ok();
+  return prepareSteps(call, addEinsumSteps, prepareMatmul, isa, prepared);
 }
 
 KernelCost cpu::einsumCost(const KernelCall &call) {
   EinsumPlan plan;
   if (!planEinsum(call, plan).isOk())
     return {};
-  KernelCost cost = matmulCost(Product(plan).view());
+  KernelCost cost = matmulCost(productOf(plan).view());
   cost.bytes += 2 * einsumWorkspaceBytes(call);
   return cost;
 }

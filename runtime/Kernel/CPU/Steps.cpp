@@ -2,8 +2,11 @@
 
 #include "Steps.h"
 
+#include "../Check.h"
+
 #include "dlc/abi/Tensor.h"
 
+#include <algorithm>
 #include <array>
 
 using namespace dlc::rt;
@@ -68,10 +71,46 @@ StepOperand Steps::reserve(size_t bytes) {
   return place;
 }
 
-void Steps::add(std::shared_ptr<const PreparedKernel> kernel,
+void Steps::addChain(const Chain &chain,
+                     const std::vector<StepOperand> &operands) {
+  for (const PreparedKernel *each = chain.get(); each; each = each->next())
+    steps.push_back({{chain, each}, operands});
+}
+
+void Steps::add(std::unique_ptr<PreparedKernel> kernel,
                 std::vector<StepOperand> operands) {
-  for (const PreparedKernel *each = kernel.get(); each; each = each->next())
-    steps.push_back({{kernel, each}, operands});
+  addChain(std::move(kernel), operands);
+}
+
+static bool areSame(const std::vector<TensorType> &some,
+                    const std::vector<TensorType> &others) {
+  return std::ranges::equal(
+      some, others, [](const TensorType &one, const TensorType &other) {
+        return one.type == other.type && one.shape == other.shape;
+      });
+}
+
+static bool isSame(const StepCall &one, const StepCall &other) {
+  return areSame(one.inputs, other.inputs) &&
+         areSame(one.outputs, other.outputs) &&
+         std::ranges::equal(one.attributes, other.attributes,
+                            [](const Attribute &a, const Attribute &b) {
+                              return a.name == b.name && a.value == b.value;
+                            });
+}
+
+Status Steps::addCall(const StepCall &call, std::vector<StepOperand> operands) {
+  if (!prepare)
+    return Status::ok();
+  auto known = std::ranges::find_if(
+      ready, [&](const auto &each) { return isSame(each.first, call); });
+  if (known == ready.end()) {
+    std::unique_ptr<PreparedKernel> kernel;
+    DLC_RETURN_IF_ERROR(prepare(call.view(), isa, kernel));
+    known = ready.emplace(ready.end(), call, std::move(kernel));
+  }
+  addChain(known->second, operands);
+  return Status::ok();
 }
 
 void Steps::addCopy(ref::ElementCopy copy, StepOperand source,
@@ -86,4 +125,19 @@ std::unique_ptr<PreparedKernel> Steps::finish() && {
                                          std::move(steps[i].operands),
                                          std::move(after));
   return after;
+}
+
+size_t cpu::workspaceOfSteps(const KernelCall &call, AddSteps addSteps) {
+  Steps steps(call);
+  return addSteps(call, steps).isOk() ? steps.workspaceBytes() : 0;
+}
+
+Status cpu::prepareSteps(const KernelCall &call, AddSteps addSteps,
+                         Steps::Prepare prepare, Isa isa,
+                         std::unique_ptr<PreparedKernel> &prepared) {
+  Steps steps(call, prepare, isa);
+  DLC_RETURN_IF_ERROR(addSteps(call, steps));
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
+  prepared = std::move(steps).finish();
+  return Status::ok();
 }

@@ -12,44 +12,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
 /// Dimensions of a volume: images, channels, depth, height, width.
 static constexpr int64_t kRank = 5;
-
-/// All that is computed has elements, and is less than any memory.
-static Status checkVolume(const TensorType &type, const char *role) {
-  DLC_RETURN_IF_ERROR(checkTensor(type, DLC_F32, role, kRank, kRank));
-  if (elementCount(type.shape).value_or(0) > 0)
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument, "expected elements, got %s",
-                   toString(type).c_str());
-}
-
-namespace {
-
-/// Another call, of values of its own.
-struct PlaneCall {
-  std::vector<TensorType> inputs;
-  TensorType output;
-  Attributes attributes;
-  TensorType workspace = {}; ///< Absent unless it wants one.
-
-  KernelCall view() const {
-    outputs.assign(1, output);
-    if (workspace.type != DLC_INVALID_TYPE)
-      outputs.push_back(workspace);
-    return {inputs, outputs, attributes};
-  }
-
-private:
-  mutable std::vector<TensorType> outputs;
-};
-
-} // namespace
 
 /// A number of each list for depth goes.
 static void dropDepth(const Attributes &attributes, Attributes &planes) {
@@ -115,15 +83,15 @@ private:
 
 struct ConvVolume {
   DepthPlan depth;
-  PlaneCall planes; ///< Of all positions of all images.
+  StepCall planes; ///< Of all positions of all images.
   bool hasBias = false, isPacked = false;
 
   /// The same of so many positions.
-  PlaneCall planesOf(int64_t positions) const {
-    PlaneCall some = planes;
-    some.inputs[0].shape[0] = some.output.shape[0] = positions;
+  StepCall planesOf(int64_t positions) const {
+    StepCall some = planes;
+    some.inputs[0].shape[0] = some.outputs[0].shape[0] = positions;
     if (const size_t bytes = convWorkspaceBytes(some.view()))
-      some.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+      some.outputs.push_back({DLC_I8, {static_cast<int64_t>(bytes)}});
     return some;
   }
   /// As much as the memory between steps is for: positions of several images
@@ -150,24 +118,13 @@ static Status readConvVolume(const KernelCall &call, ConvVolume &read) {
                                                    {"packed_w", Int},
                                                    {"algorithm", String}}));
   DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", read.isPacked));
-  if (call.inputs.size() < 2 || call.inputs.size() > 3 || call.outputs.empty())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected two or three inputs and an output, got %zu and "
-                     "%zu",
-                     call.inputs.size(), call.outputs.size());
-  const TensorType &x = call.inputs[0], &w = call.inputs[1],
-                   &y = call.outputs[0];
-  DLC_RETURN_IF_ERROR(checkVolume(x, "x"));
-  DLC_RETURN_IF_ERROR(checkVolume(w, "w"));
-  DLC_RETURN_IF_ERROR(checkVolume(y, "y"));
-  read.hasBias =
-      call.inputs.size() == 3 && call.inputs[2].type != DLC_INVALID_TYPE;
-  if (read.hasBias)
-    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], DLC_F32, "a bias", 1, 1));
+  DLC_RETURN_IF_ERROR(checkStepOperands(call, kRank, kRank));
   DLC_RETURN_IF_ERROR(checkByShapeRule("conv", call));
   ref::Window window;
   DLC_RETURN_IF_ERROR(ref::readWindow(attributes, kRank - 2, window));
-  const std::vector<int64_t> &in = x.shape, &out = y.shape, &taps = w.shape;
+  const std::vector<int64_t> &in = call.inputs[0].shape;
+  const std::vector<int64_t> &taps = call.inputs[1].shape;
+  const std::vector<int64_t> &out = call.outputs[0].shape;
   read.depth = {in[0],
                 in[1],
                 in[2],
@@ -177,12 +134,13 @@ static Status readConvVolume(const KernelCall &call, ConvVolume &read) {
                 window.strides[0],
                 window.dilations[0],
                 window.padBegin[0]};
-  PlaneCall &planes = read.planes;
+  read.hasBias = hasBias(call);
+  StepCall &planes = read.planes;
   planes.inputs = {{DLC_F32, {in[0] * out[2], in[1] * taps[2], in[3], in[4]}},
                    {DLC_F32, {taps[0], taps[1] * taps[2], taps[3], taps[4]}}};
   if (read.hasBias)
     planes.inputs.push_back(call.inputs[2]);
-  planes.output = {DLC_F32, {in[0] * out[2], out[1], out[3], out[4]}};
+  planes.outputs = {{DLC_F32, {in[0] * out[2], out[1], out[3], out[4]}}};
   dropDepth(attributes, planes.attributes);
   for (const char *name : {"group", "packed_w"})
     if (attributes.has(name))
@@ -203,10 +161,6 @@ static Status checkWeights(const ConvVolume &read) {
                    "expected packed weights, or no padding in depth");
 }
 
-/// Makes the convolution of some positions ready.
-using PreparePlanes = std::function<Status(const KernelCall &,
-                                           std::unique_ptr<PreparedKernel> &)>;
-
 /// From [image][position][channel][plane], some whole images or some positions
 /// of one, to [image][channel][position][plane], of which there are more.
 static ref::ElementCopy orderResults(const std::vector<int64_t> &y,
@@ -222,34 +176,26 @@ static ref::ElementCopy orderResults(const std::vector<int64_t> &y,
   return {to, from, shape, sizeof(float)};
 }
 
-/// Without the convolutions where `prepare` is null.
-static Status addSteps(const KernelCall &call, const ConvVolume &read,
-                       const PreparePlanes &prepare, Steps &steps) {
+static Status addConvSteps(const KernelCall &call, Steps &steps) {
+  ConvVolume read;
+  DLC_RETURN_IF_ERROR(readConvVolume(call, read));
   const std::vector<int64_t> &y = call.outputs[0].shape;
   const int64_t plane = y[3] * y[4];
   // [image][position][channel] are [image][channel][position].
   const bool isInOrder = y[1] == 1 || y[2] == 1;
   const int64_t all = read.depth.images * read.depth.out;
   const int64_t atOnce = read.positionsAtOnce();
-  const PlaneCall most = read.planesOf(atOnce);
+  const StepCall most = read.planesOf(atOnce);
   const StepOperand images = steps.reserve(bytesOfTensor(most.inputs[0]));
   const StepOperand between =
-      isInOrder ? steps.result : steps.reserve(bytesOfTensor(most.output));
-  const StepOperand workspace = steps.reserve(bytesOfTensor(most.workspace));
-  std::vector<std::pair<int64_t, std::shared_ptr<const PreparedKernel>>> ready;
+      isInOrder ? steps.result : steps.reserve(bytesOfTensor(most.outputs[0]));
+  const bool hasWorkspace = most.outputs.size() > 1;
+  const StepOperand workspace =
+      steps.reserve(hasWorkspace ? bytesOfTensor(most.outputs[1]) : 0);
   for (int64_t first = 0, count; first < all; first += count) {
     count = std::min(atOnce, all - first);
     if (atOnce < read.depth.out) // Not of two images.
       count = std::min(count, read.depth.out - first % read.depth.out);
-    const PlaneCall planes = read.planesOf(count);
-    auto known =
-        std::ranges::find(ready, count, [](auto &each) { return each.first; });
-    if (prepare && known == ready.end()) {
-      std::unique_ptr<PreparedKernel> kernel;
-      DLC_RETURN_IF_ERROR(prepare(planes.view(), kernel));
-      ready.emplace_back(count, std::move(kernel));
-      known = ready.end() - 1;
-    }
     steps.add(std::make_unique<GatherPlanes>(read.depth, first, count),
               {{0}, images});
     const StepOperand result =
@@ -259,8 +205,8 @@ static Status addSteps(const KernelCall &call, const ConvVolume &read,
       operands.push_back({2});
     operands.push_back(result);
     operands.push_back(workspace);
-    if (prepare)
-      steps.add(known->second, std::move(operands));
+    DLC_RETURN_IF_ERROR(
+        steps.addCall(read.planesOf(count), std::move(operands)));
     const int64_t image = first / y[2], position = first % y[2];
     if (!isInOrder)
       steps.addCopy(
@@ -300,12 +246,7 @@ bool cpu::packsFiniteVolumeWeights(const KernelCall &call, size_t operand) {
 }
 
 size_t cpu::convVolumeWorkspaceBytes(const KernelCall &call) {
-  ConvVolume read;
-  if (!readConvVolume(call, read).isOk())
-    return 0;
-  Steps steps(call.inputs.size());
-  return addSteps(call, read, nullptr, steps).isOk() ? steps.workspaceBytes()
-                                                     : 0;
+  return workspaceOfSteps(call, addConvSteps);
 }
 
 Status cpu::prepareConvVolume(const KernelCall &call, Isa isa,
@@ -313,15 +254,7 @@ Status cpu::prepareConvVolume(const KernelCall &call, Isa isa,
   ConvVolume read;
   DLC_RETURN_IF_ERROR(readConvVolume(call, read));
   DLC_RETURN_IF_ERROR(checkWeights(read));
-  Steps steps(call.inputs.size());
-  auto prepare = [&](const KernelCall &planes,
-                     std::unique_ptr<PreparedKernel> &kernel) {
-    return prepareConv(planes, isa, kernel);
-  };
-  DLC_RETURN_IF_ERROR(addSteps(call, read, prepare, steps));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
-  prepared = std::move(steps).finish();
-  return Status::ok();
+  return prepareSteps(call, addConvSteps, prepareConv, isa, prepared);
 }
 
 KernelCost cpu::convVolumeCost(const KernelCall &call) {
@@ -330,7 +263,7 @@ KernelCost cpu::convVolumeCost(const KernelCall &call) {
     return {};
   KernelCost cost = convCost(read.planes.view());
   cost.bytes += 2 * bytesOfTensor(read.planes.inputs[0]) +
-                2 * bytesOfTensor(read.planes.output);
+                2 * bytesOfTensor(read.planes.outputs[0]);
   return cost;
 }
 
@@ -343,7 +276,7 @@ namespace {
 /// Windows of planes, and of what those give, windows along depth: a maximum of
 /// maxima, or a mean of means, since all of a window's planes count alike.
 struct PoolVolume {
-  PlaneCall planes, depths;
+  StepCall planes, depths;
 };
 
 } // namespace
@@ -354,8 +287,10 @@ static Status readPoolVolume(const KernelCall &call, PoolVolume &read) {
                      "expected one input and an output, got %zu and %zu",
                      call.inputs.size(), call.outputs.size());
   const TensorType &x = call.inputs[0], &y = call.outputs[0];
-  DLC_RETURN_IF_ERROR(checkVolume(x, "x"));
-  DLC_RETURN_IF_ERROR(checkVolume(y, "y"));
+  DLC_RETURN_IF_ERROR(checkTensor(x, DLC_F32, "x", kRank, kRank));
+  DLC_RETURN_IF_ERROR(checkTensor(y, DLC_F32, "y", kRank, kRank));
+  DLC_RETURN_IF_ERROR(checkElements(call.inputs));
+  DLC_RETURN_IF_ERROR(checkElements(call.outputs.first(1)));
   ref::Window window;
   const Attributes &attributes = call.attributes;
   DLC_RETURN_IF_ERROR(ref::readWindow(attributes, kRank - 2, window));
@@ -366,14 +301,14 @@ static Status readPoolVolume(const KernelCall &call, PoolVolume &read) {
     return makeError(StatusCode::InvalidArgument,
                      "expected as many images and channels, got %s and %s",
                      toString(x).c_str(), toString(y).c_str());
-  for (PlaneCall *part : {&read.planes, &read.depths})
+  for (StepCall *part : {&read.planes, &read.depths})
     for (const Attribute &attribute : attributes)
       part->attributes.set(attribute.name, attribute.value);
   read.planes.inputs = {{DLC_F32, {in[0] * in[1], in[2], in[3], in[4]}}};
-  read.planes.output = {DLC_F32, {in[0] * in[1], in[2], out[3], out[4]}};
+  read.planes.outputs = {{DLC_F32, {in[0] * in[1], in[2], out[3], out[4]}}};
   dropDepth(attributes, read.planes.attributes);
   read.depths.inputs = {{DLC_F32, {in[0], in[1], in[2], out[3] * out[4]}}};
-  read.depths.output = {DLC_F32, {in[0], in[1], out[2], out[3] * out[4]}};
+  read.depths.outputs = {{DLC_F32, {in[0], in[1], out[2], out[3] * out[4]}}};
   auto set = [&](const char *name, std::vector<int64_t> values) {
     read.depths.attributes.set(name, std::move(values));
   };
@@ -388,6 +323,15 @@ static Status readPoolVolume(const KernelCall &call, PoolVolume &read) {
   return Status(StatusCode::InvalidArgument, std::move(why));
 }
 
+static Status addPoolSteps(const KernelCall &call, Steps &steps) {
+  PoolVolume read;
+  DLC_RETURN_IF_ERROR(readPoolVolume(call, read));
+  const StepOperand between =
+      steps.reserve(bytesOfTensor(read.planes.outputs[0]));
+  DLC_RETURN_IF_ERROR(steps.addCall(read.planes, {{0}, between}));
+  return steps.addCall(read.depths, {between, steps.result});
+}
+
 bool cpu::isPoolVolumeSupported(const KernelCall &call, std::string &why) {
   PoolVolume read;
   Status status = readPoolVolume(call, read);
@@ -396,28 +340,12 @@ bool cpu::isPoolVolumeSupported(const KernelCall &call, std::string &why) {
 }
 
 size_t cpu::poolVolumeWorkspaceBytes(const KernelCall &call) {
-  PoolVolume read;
-  if (!readPoolVolume(call, read).isOk())
-    return 0;
-  Steps steps(call.inputs.size());
-  steps.reserve(bytesOfTensor(read.planes.output));
-  return steps.workspaceBytes();
+  return workspaceOfSteps(call, addPoolSteps);
 }
 
 Status cpu::preparePoolVolume(const KernelCall &call, Isa isa,
                               std::unique_ptr<PreparedKernel> &prepared) {
-  PoolVolume read;
-  DLC_RETURN_IF_ERROR(readPoolVolume(call, read));
-  Steps steps(call.inputs.size());
-  const StepOperand between = steps.reserve(bytesOfTensor(read.planes.output));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
-  std::unique_ptr<PreparedKernel> planes, depths;
-  DLC_RETURN_IF_ERROR(preparePool(read.planes.view(), isa, planes));
-  DLC_RETURN_IF_ERROR(preparePool(read.depths.view(), isa, depths));
-  steps.add(std::move(planes), {{0}, between});
-  steps.add(std::move(depths), {between, steps.result});
-  prepared = std::move(steps).finish();
-  return Status::ok();
+  return prepareSteps(call, addPoolSteps, preparePool, isa, prepared);
 }
 
 KernelCost cpu::poolVolumeCost(const KernelCall &call) {

@@ -135,7 +135,7 @@ TEST(ConvTransposeTest, RefusesMalformedCalls) {
       },
       "input channels");
   refuses([](auto &call) { call.inputs[2] = f32({4}); }, "output channel");
-  refuses([](auto &call) { call.inputs[0] = f32({0, 4, 5, 6}); }, "output");
+  refuses([](auto &call) { call.inputs[0] = f32({0, 4, 5, 6}); }, "elements");
   refuses([](auto &call) { call.inputs[0].type = DLC_F16; }, "f32");
   refuses([](auto &call) { call.inputs.pop_back(), call.inputs.pop_back(); },
           "two or three inputs");
