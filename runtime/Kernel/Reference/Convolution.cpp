@@ -355,13 +355,10 @@ static Status convolveAll(ComputeContext &context, const typename E::Storage *x,
                 to + n * outputImage +
                     channelOffset(m, plan.outputSize, plan.outputBlock));
   };
-  context.inParts(y.shape[0] * channels,
-                  static_cast<double>(plan.outputSize) *
-                      static_cast<double>(plan.kernelSize * depth),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t plane = begin; plane < end; ++plane)
-                      convolvePlane(plane);
-                  });
+  forEachInParts(context, y.shape[0] * channels,
+                 static_cast<double>(plan.outputSize) *
+                     static_cast<double>(plan.kernelSize * depth),
+                 convolvePlane);
   return Status::ok();
 }
 

@@ -5,6 +5,7 @@
 
 #include "Families.h"
 #include "Index.h"
+#include "Loop.h"
 #include "Parameter.h"
 #include "Walk.h"
 
@@ -104,16 +105,13 @@ static Status computeGather(ComputeContext &context) {
   std::vector<int64_t> resolved(count);
   for (int64_t j = 0; j < count; ++j)
     DLC_RETURN_IF_ERROR(readIndex(indices, j, extent, resolved[j]));
-  auto copyRows = [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      std::memcpy(target + row * inner,
-                  x.as<char>() +
-                      (row / count * extent + resolved[row % count]) * inner,
-                  inner);
+  auto copyRow = [&](int64_t row) {
+    const int64_t from = row / count * extent + resolved[row % count];
+    std::memcpy(target + row * inner, x.as<char>() + from * inner, inner);
   };
   if (inner && count)
-    context.inParts(outer * count, static_cast<double>(inner) / 10 + 5,
-                    copyRows);
+    forEachInParts(context, outer * count, static_cast<double>(inner) / 10 + 5,
+                   copyRow);
   return Status::ok();
 }
 

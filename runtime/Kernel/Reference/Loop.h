@@ -28,6 +28,17 @@ template <typename T>
 void storeRun(const TensorView &view, int64_t offset, int64_t count,
               const T *values);
 
+/// Calls function(i) for each i < count, in parts; `nanoseconds` is what each
+/// takes, about.
+template <typename F>
+void forEachInParts(const ComputeContext &context, int64_t count,
+                    double nanoseconds, const F &function) {
+  context.inParts(count, nanoseconds, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      function(i);
+  });
+}
+
 /// Folds of every eighth element, which do not wait for each other.
 template <typename T> using Parts = std::array<T, 8>;
 

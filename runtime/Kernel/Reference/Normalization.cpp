@@ -210,11 +210,8 @@ static Status computeBatchNorm(ComputeContext &context) {
         storeElement<E>(y.data, i,
                         (loadElement<E>(x.data, i) - mean) * scale + bias);
     };
-    context.inParts(x.shape[0] * channels, static_cast<double>(inner) * 1.5,
-                    [&](int64_t begin, int64_t end) {
-                      for (int64_t row = begin; row < end; ++row)
-                        normalizeRow(row);
-                    });
+    forEachInParts(context, x.shape[0] * channels,
+                   static_cast<double>(inner) * 1.5, normalizeRow);
     return Status::ok();
   });
 }
@@ -242,10 +239,9 @@ static double sumInParts(const ComputeContext &context, int64_t count,
   if (count <= size)
     return sumOfSome(0, count);
   std::vector<double> sums((count - 1) / size + 1);
-  context.inParts(
-      static_cast<int64_t>(sums.size()), size, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          sums[i] = sumOfSome(i * size, std::min((i + 1) * size, count));
+  forEachInParts(
+      context, static_cast<int64_t>(sums.size()), size, [&](int64_t i) {
+        sums[i] = sumOfSome(i * size, std::min((i + 1) * size, count));
       });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
@@ -359,19 +355,15 @@ static Status computeGroupNorm(ComputeContext &context) {
     // Groups are shared out, and so are the rows of one, of which there may be
     // few.
     const int64_t rows = segment / inner;
-    auto normalizeGroups = [&](int64_t begin, int64_t end) {
-      for (int64_t group = begin; group < end; ++group) {
-        const Moments moments =
-            momentsOf<E>(context, group * segment, segment, epsilon, true);
-        context.inParts(rows, static_cast<double>(inner),
-                        [&](int64_t first, int64_t last) {
-                          for (int64_t row = first; row < last; ++row)
-                            normalizeRow(group * rows + row, moments);
-                        });
-      }
+    auto normalizeGroup = [&](int64_t group) {
+      const Moments moments =
+          momentsOf<E>(context, group * segment, segment, epsilon, true);
+      forEachInParts(
+          context, rows, static_cast<double>(inner),
+          [&](int64_t row) { normalizeRow(group * rows + row, moments); });
     };
-    context.inParts(size / segment, static_cast<double>(segment) * 2.5,
-                    normalizeGroups);
+    forEachInParts(context, size / segment, static_cast<double>(segment) * 2.5,
+                   normalizeGroup);
     return Status::ok();
   });
 }

@@ -4,6 +4,7 @@
 // reverse_sequence, depth_to_space, space_to_depth, trilu.
 
 #include "Families.h"
+#include "Loop.h"
 #include "Parameter.h"
 #include "ShapeRule.h"
 #include "Walk.h"
@@ -190,12 +191,8 @@ static void copyPadded(ComputeContext &context,
                   kept * size);
     copy(first + std::max<int64_t>(kept, 0), width);
   };
-  context.inParts(extentOf(y.shape, 0, rank - 1),
-                  static_cast<double>(width * size) / 10 + 10,
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t row = begin; row < end; ++row)
-                      copyRow(row);
-                  });
+  forEachInParts(context, extentOf(y.shape, 0, rank - 1),
+                 static_cast<double>(width * size) / 10 + 10, copyRow);
 }
 
 static Status computePad(ComputeContext &context) {

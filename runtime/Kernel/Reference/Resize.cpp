@@ -6,6 +6,7 @@
 
 #include "Element.h"
 #include "Families.h"
+#include "Loop.h"
 #include "Parameter.h"
 #include "ShapeRule.h"
 #include "Walk.h"
@@ -406,11 +407,8 @@ static void resizeDim(const ComputeContext &context, const ResizedDim &dim,
   const int64_t lines = outer * dim.output;
   if (inner == 1)
     return context.inParts(lines, 3, resizeElements);
-  context.inParts(lines, static_cast<double>(inner) * 1.5 + 10,
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t line = begin; line < end; ++line)
-                      resizeLine(line);
-                  });
+  forEachInParts(context, lines, static_cast<double>(inner) * 1.5 + 10,
+                 resizeLine);
 }
 
 /// The same with nearest elements, which are any where the result is outside of
@@ -520,30 +518,28 @@ static void resizePlanes(const ComputeContext &context,
   const int64_t from = extentOf(x.shape, first, x.shape.size());
   const int64_t to = extentOf(y.shape, first, y.shape.size());
   const std::vector<ResizeStep> steps = stepsOf(dims.subspan(first));
-  auto resizeAll = [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const Storage *source = x.as<Storage>() + plane * from;
-      Storage *target = y.as<Storage>() + plane * to;
-      if (isNearest)
-        resizePlane<E, E>(
-            steps, source, target,
-            [](E, E, const ResizeStep &step, const void *in, void *out) {
-              takeNearest(*step.dim, step.outer, step.inner,
-                          static_cast<const Storage *>(in),
-                          static_cast<Storage *>(out));
-            });
-      else
-        resizePlane<E, Element<DLC_F64>>(
-            steps, source, target,
-            [&]<typename From, typename To>(From, To, const ResizeStep &step,
-                                            const void *in, void *out) {
-              resizeDim<From, To>(context, *step.dim, step.outer, step.inner,
-                                  in, out);
-            });
-    }
+  auto resizeOne = [&](int64_t plane) {
+    const Storage *source = x.as<Storage>() + plane * from;
+    Storage *target = y.as<Storage>() + plane * to;
+    if (isNearest)
+      resizePlane<E, E>(
+          steps, source, target,
+          [](E, E, const ResizeStep &step, const void *in, void *out) {
+            takeNearest(*step.dim, step.outer, step.inner,
+                        static_cast<const Storage *>(in),
+                        static_cast<Storage *>(out));
+          });
+    else
+      resizePlane<E, Element<DLC_F64>>(
+          steps, source, target,
+          [&]<typename From, typename To>(From, To, const ResizeStep &step,
+                                          const void *in, void *out) {
+            resizeDim<From, To>(context, *step.dim, step.outer, step.inner, in,
+                                out);
+          });
   };
-  context.inParts(planes, static_cast<double>(to) * (isNearest ? 1 : 2),
-                  resizeAll);
+  forEachInParts(context, planes, static_cast<double>(to) * (isNearest ? 1 : 2),
+                 resizeOne);
 }
 
 static Status computeResize(ComputeContext &context) {

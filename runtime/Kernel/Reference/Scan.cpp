@@ -102,7 +102,8 @@ static Status computeScan(ComputeContext &context) {
     }
     constexpr int64_t most = 128;
     const int64_t blocks = (inner - 1) / most + 1;
-    auto scanBlock = [&](int64_t row, int64_t first) {
+    auto scanBlock = [&](int64_t block) {
+      const int64_t row = block / blocks, first = block % blocks * most;
       const int64_t count = std::min(most, inner - first);
       T states[most], values[most];
       std::fill_n(states, count, T(Function::start));
@@ -119,13 +120,10 @@ static Status computeScan(ComputeContext &context) {
       }
     };
     if (inner > 0)
-      context.inParts(outer * blocks,
-                      static_cast<double>(length) *
-                          static_cast<double>(std::min(inner, most)),
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t block = begin; block < end; ++block)
-                          scanBlock(block / blocks, block % blocks * most);
-                      });
+      forEachInParts(context, outer * blocks,
+                     static_cast<double>(length) *
+                         static_cast<double>(std::min(inner, most)),
+                     scanBlock);
     return Status::ok();
   });
 }
