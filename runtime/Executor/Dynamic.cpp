@@ -285,8 +285,7 @@ bool Execution::State::takeMemory(const LaunchRecord &record,
   auto released = std::span(program.released)
                       .subspan(record.firstReleased, record.releasedCount);
   const ValueRecord &target = program.values[to];
-  if (!record.operation->keepsBytes || !result.isStatic() ||
-      program.values[from].place != Place::Pool ||
+  if (!result.isStatic() || program.values[from].place != Place::Pool ||
       target.place != Place::Pool ||
       std::ranges::find(released, from) == released.end() ||
       result.type != target.type.type ||
@@ -305,7 +304,7 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
                                         Lane &lane) {
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
-  if (takeMemory(record, results.front()))
+  if (record.operation->keepsBytes && takeMemory(record, results.front()))
     return Status::ok();
   std::span<const int32_t> outputs =
       program.argumentsOf(record).subspan(record.inputCount);

@@ -139,8 +139,8 @@ private:
     std::vector<void *> callArguments; ///< Of a library, with a workspace.
     ref::ComputeContext::Allocator allocateResult;
     ref::ComputeContext::Sharer share; ///< Among the workers.
-    bool isSharing =
-        false; ///< Calls of share() are of its parts, by any thread.
+    /// Calls of share() are of its parts, by any thread.
+    bool isSharing = false;
   };
 
   Status allocateArena(SharedArenas &from, uint32_t device);
