@@ -3,11 +3,11 @@
 # DLC beside its peers: bench.sh DLC [compare.py options] compares networks,
 # bench.sh DLC --engine [dlc-engine-bench options] the dependency engine,
 # bench.sh DLC --steady [steady.py options] programs with themselves,
-# bench.sh DLC --shipped [shipped.py options] models that packages ship, bench.sh
-# DLC --operators [operators.py options] single operations. The
-# peers go into a virtual environment of their own, the networks into the build
-# folder. bench.sh DLC --cpu LEVEL ... hides what a processor has beyond
-# x86-64-v2, x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
+# bench.sh DLC --shipped [shipped.py options] models that packages ship,
+# bench.sh DLC --operators [operators.py options] single operations. The peers
+# go into a virtual environment of their own, the networks into the build folder.
+# bench.sh DLC --cpu LEVEL ... hides what a processor has beyond x86-64-v2,
+# x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
 [ $# -ge 1 ] || {
   echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL]" \

@@ -298,8 +298,9 @@ inline void finishSum(const DepthwisePlane &p, int64_t row, int64_t column,
   storeFirst(p.y + at, sum, count);
 }
 
-/// Any kernel and dilation. Where all taps of a few vectors are in the image,
-/// they share each weight.
+/// Any kernel and dilation: steps of more than two columns, and those of one or
+/// two with kernels wider than kMostFewTaps, as resampling has them. Where all
+/// taps of a few vectors are in the image, they share each weight.
 template <int stride> void runAnyStrips(const DepthwisePlane &p) {
   const DepthwisePlan &plan = p.plan;
   constexpr int vectors = 6;

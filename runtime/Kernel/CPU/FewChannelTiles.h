@@ -75,16 +75,16 @@ void sumBlock(const FewChannels &few, const FewRows &at, int64_t column) {
           Vec values[vectors];
           const float *row = from + r * rowStep + shift;
           DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-            auto at = [&](int half) __attribute__((always_inline)) {
-              const float *from = row + v * width + half * kLanes;
+            auto pixels = [&](int half) __attribute__((always_inline)) {
+              const float *first = row + v * width + half * kLanes;
               return masked && (v == 0 || v + 1 == vectors)
-                         ? maskedLoad(from, masks[j][v > 0][half])
-                         : load(from);
+                         ? maskedLoad(first, masks[j][v > 0][half])
+                         : load(first);
             };
             if constexpr (stride == 1)
-              values[v] = at(0);
+              values[v] = pixels(0);
             else
-              values[v] = evenOf(at(0), at(1));
+              values[v] = evenOf(pixels(0), pixels(1));
           }
           DLC_UNROLL for (int m = 0; m < outputs; ++m) {
             const float weight = taps[m * plan.channelStep];

@@ -189,6 +189,25 @@
 //   kernel_shape, and strides, pads and dilations as above
 //   mean                1: the mean, of nothing 0
 //   count_include_pad   1: elements that are padded count as zeros of a mean
+// cpu.einsum    inputs (a, b), output y, then a workspace
+//   The products of elements of a and b, summed along all dimensions that y
+//   does not have. Each of these is one of a and of b, and there is one with
+//   several elements; neither has a label twice, or is broadcast.
+//   equation            as that of Graph einsum
+// cpu.conv_transpose    inputs (x, w, bias?), output y, then a workspace
+//   The transposed convolution of Graph conv_transpose, with its attributes and
+//   shapes, over any number of dimensions.
+//   packed_w            1: w holds what pack(call, 1) wrote, as cpu.conv packs
+//                       1x1 windows of C/group channels to OC/group*taps, for
+//                       each group
+// cpu.conv_volume    inputs (x, w, bias?), output y, then a workspace
+//   y = conv(x, w) + bias, x [N, C, D, H, W], w [OC, C/group, KD, KH, KW].
+//   strides, dilations, pads, group    as cpu.conv has them
+//   packed_w            1: w holds what pack(call, 1) wrote, as cpu.conv packs
+//                       [OC, C/group*KD, KH, KW]; needed where D is padded
+//   algorithm           that of the planes, as cpu.conv has it
+// cpu.pool_volume    input x, output y, then a workspace
+//   As cpu.pool, of x [N, C, D, H, W].
 // cpu.softmax    input x, output y
 //   e^x along a dimension, over their sum.
 //   axis                which one, default the last
