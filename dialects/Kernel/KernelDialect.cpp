@@ -167,6 +167,18 @@ static LogicalResult verifyEntry(FuncOp kernel) {
   return verifyWorkspace(kernel);
 }
 
+static LogicalResult verifyEpilogue(FuncOp kernel) {
+  std::optional<DictionaryAttr> epilogue = kernel.getEpilogue();
+  if (!epilogue)
+    return success();
+  if (!kernel.isOfAnyShape())
+    return kernel.emitOpError("expected an epilogue of a kernel of any shape");
+  if (!epilogue->getAs<StringAttr>("activation"))
+    return kernel.emitOpError("expected an epilogue with an activation, got ")
+           << *epilogue;
+  return success();
+}
+
 /// The arguments of a kernel of any shape are vectors of whole tiles.
 static LogicalResult verifyAnyShape(FuncOp kernel) {
   if (!kernel.getAnyShape())
@@ -204,7 +216,8 @@ LogicalResult FuncOp::verify() {
       return emitOpError("expected no results in destination style, got ")
              << getResultTypes().size();
   }
-  if (failed(verifyEntry(*this)) || failed(verifyAnyShape(*this)))
+  if (failed(verifyEntry(*this)) || failed(verifyEpilogue(*this)) ||
+      failed(verifyAnyShape(*this)))
     return failure();
   return verifyInPlace(*this, getInPlace(), getCallType(*this));
 }

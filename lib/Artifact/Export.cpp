@@ -349,6 +349,9 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
     kernel.flops /= kernel.tiles;
     kernel.tiles = static_cast<int64_t>(*func.getAnyShape());
   }
+  if (std::optional<DictionaryAttr> epilogue = func.getEpilogue())
+    for (const rt::Attribute &attribute : graph::toAttributes(*epilogue))
+      kernel.attributes.push_back(makeAttribute(attribute));
   if (!func.getEntry())
     return;
   kernel.entry = func.getEntry()->str();

@@ -348,6 +348,16 @@ static std::optional<Activation> getActivation(Operation *op) {
       .Default([](Operation *) { return Result(); });
 }
 
+static void setActivation(const Activation &activation, MLIRContext *context,
+                          NamedAttrList &config) {
+  Builder builder(context);
+  config.set("activation", builder.getStringAttr(activation.name));
+  if (activation.alpha)
+    config.set("alpha", builder.getF64FloatAttr(*activation.alpha));
+  if (activation.beta)
+    config.set("beta", builder.getF64FloatAttr(*activation.beta));
+}
+
 bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
   if (add.getType() != current.getType())
     return refuse("the addition broadcasts the product");
@@ -398,13 +408,40 @@ bool Matcher::epilogue(Operation *op, Value current) {
   if (!activation || op->getOperand(0) != current ||
       op->getResult(0).getType() != current.getType())
     return refuse("the library has no such epilogue");
-  match.config.set("activation", builder.getStringAttr(activation->name));
-  if (activation->alpha)
-    match.config.set("alpha", builder.getF64FloatAttr(*activation->alpha));
-  if (activation->beta)
-    match.config.set("beta", builder.getF64FloatAttr(*activation->beta));
+  setActivation(*activation, op->getContext(), match.config);
   hasActivation = true;
   return true;
+}
+
+std::optional<NamedAttrList>
+dlc::library::matchEpilogue(ArrayRef<Operation *> group) {
+  Activation activation = {"", std::nullopt, std::nullopt};
+  Value current;
+  auto isOther = [](Value value) {
+    return getElementTypeOrSelf(value.getType()).isF32() &&
+           !value.getDefiningOp();
+  };
+  for (Operation *op : group) {
+    if (!activation.name.empty())
+      return std::nullopt; // It is the last step.
+    if (auto add = dyn_cast<graph::AddOp>(op)) {
+      Value a = add.getA(), b = add.getB();
+      if (current && a != current)
+        std::swap(a, b);
+      if (a == b || !isOther(b) || (current ? a != current : !isOther(a)))
+        return std::nullopt;
+    } else {
+      std::optional<Activation> known = getActivation(op);
+      Value x = op->getOperand(0);
+      if (!known || (current ? x != current : !isOther(x)))
+        return std::nullopt;
+      activation = *known;
+    }
+    current = op->getResult(0);
+  }
+  NamedAttrList config;
+  setActivation(activation, group.front()->getContext(), config);
+  return config;
 }
 
 bool library::isSupportedMatch(const Match &match, TypeRange results,

@@ -530,6 +530,7 @@ Status dlc::rt::buildProgram(Program::State &state,
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);
   joinLaunches(state);
+  findSums(state);
   state.statistics.constantBytes = state.file->artifact.constants().size();
   state.statistics.kernels = countOf(state.file->whole().kernels());
   state.statistics.launches = state.launches.size();

@@ -209,27 +209,31 @@ Status Execution::State::checkAllocated(const LaunchRecord &record) {
   return Status::ok();
 }
 
+size_t Execution::State::numberOf(const LaunchRecord &record) const {
+  return &record - program.launches.data();
+}
+
 /// The call of a library that computes the launch in the lane's tensors; null
 /// where there is none, or shapes of results depend on data.
 const DynamicCall *Execution::State::findCall(const LaunchRecord &record,
+                                              const DynamicEntry &entry,
                                               const Lane &lane) {
-  const size_t launch = &record - program.launches.data();
-  auto entry = program.dynamicEntries.find(launch);
-  if (entry == program.dynamicEntries.end() || !checkAllocated(record).isOk())
+  if (!checkAllocated(record).isOk())
     return nullptr;
   const auto inputs = std::span(lane.inputTensors).first(record.inputCount);
-  return dynamicCalls.at(launch).find(inputs, [&] {
-    return makeCall(entry->second, inputs,
+  return dynamicCalls.at(numberOf(record)).find(inputs, [&] {
+    return makeCall(entry, inputs,
                     std::span(lane.outputTensors)
                         .first(record.argumentCount - record.inputCount),
                     *program.packedConstants);
   });
 }
 
+/// Runs the call on `values`, of which -1 is absent.
 Status Execution::State::runCall(const DynamicCall &call,
-                                 const LaunchRecord &record, Lane &lane) {
+                                 std::span<const int32_t> values, Lane &lane) {
   lane.callArguments.clear();
-  for (int32_t value : program.argumentsOf(record))
+  for (int32_t value : values)
     lane.callArguments.push_back(value < 0 ? nullptr : addresses[value]);
   for (const PackedOperand &constant : call.packed)
     lane.callArguments[constant.operand] = constant.packed->data();
@@ -250,6 +254,9 @@ Status Execution::State::runCall(const DynamicCall &call,
 /// The result has the shape to which the inputs broadcast.
 Status Execution::State::computeAnyShape(const LaunchRecord &record,
                                          Lane &lane) {
+  const size_t launch = numberOf(record);
+  if (isSummed[launch])
+    return Status::ok();
   std::span<const int32_t> values = program.argumentsOf(record);
   const int32_t result = values.back();
   TensorType type{program.values[result].type.type, {}};
@@ -265,7 +272,6 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
   if (elements == 0)
     return Status::ok();
   const auto inputs = std::span(lane.inputTensors).first(record.inputCount);
-  const size_t launch = &record - program.launches.data();
   const DynamicCall *call = dynamicCalls.at(launch).find(inputs, [&] {
     DynamicCall made;
     made.kernel = std::make_unique<ElementRuns>(record.function, record.tiles,
@@ -273,15 +279,15 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
     made.nanoseconds = record.nanoseconds * (1 + elements / record.tiles);
     return made;
   });
-  return runCall(*call, record, lane);
+  return runCall(*call, values, lane);
 }
 
-/// Gives the result the operand's memory, where both have some of the pool and
-/// nothing needs the operand any more: it is the operand in another shape.
-bool Execution::State::takeMemory(const LaunchRecord &record,
+/// Gives the result of `record` the memory of value `from`, which has as many
+/// bytes, where both have some of the pool and nothing needs that value behind
+/// the launch.
+bool Execution::State::takeMemory(uint32_t from, const LaunchRecord &record,
                                   const TensorType &result) {
-  std::span<const int32_t> values = program.argumentsOf(record);
-  const uint32_t from = values.front(), to = values.back();
+  const uint32_t to = program.argumentsOf(record).back();
   auto released = std::span(program.released)
                       .subspan(record.firstReleased, record.releasedCount);
   const ValueRecord &target = program.values[to];
@@ -300,12 +306,80 @@ bool Execution::State::takeMemory(const LaunchRecord &record,
   return true;
 }
 
+/// The call for the operation and the sum behind it, of which the former has a
+/// result of this type; null where the library has none.
+const DynamicCall *Execution::State::findSumCall(const LaunchRecord &record,
+                                                 const DynamicEntry &entry,
+                                                 const TensorType &type,
+                                                 Lane &lane) {
+  auto isOf = [&](int32_t value) {
+    const TensorType &declared = program.values[value].type;
+    return declared.type == type.type && shapeMatches(declared, type.shape);
+  };
+  const LaunchRecord &sum = program.launches[entry.sum->launch];
+  std::span<const int32_t> values = program.argumentsOf(record);
+  if (!type.isStatic() || !isOf(values.back()) ||
+      !isOf(program.argumentsOf(sum).back()))
+    return nullptr;
+  lane.sumTensors.clear();
+  for (int32_t value : values.first(record.inputCount))
+    lane.sumTensors.push_back(value < 0 ? TensorView() : viewOf(value));
+  for (const FollowingSum::Added &added : entry.sum->added)
+    lane.sumTensors.push_back(viewOf(added.value));
+  const TensorView result{type.type, type.shape, nullptr};
+  return sumCalls.at(numberOf(record)).find(lane.sumTensors, [&] {
+    return makeSumCall(entry, lane.sumTensors, {&result, 1},
+                       *program.packedConstants);
+  });
+}
+
+/// Computes the operation and the sum behind it.
+Status Execution::State::runSumCall(const DynamicCall &call,
+                                    const LaunchRecord &record,
+                                    const DynamicEntry &entry,
+                                    const TensorType &type, Lane &lane) {
+  const FollowingSum &following = *entry.sum;
+  const LaunchRecord &sum = program.launches[following.launch];
+  std::span<const int32_t> inputs =
+      program.argumentsOf(record).first(record.inputCount);
+  const auto residual = static_cast<size_t>(entry.entry->epilogue->residual);
+  bool hasMemory = false;
+  lane.sumValues.clear();
+  for (size_t i = 0; i != call.operands.size(); ++i) {
+    const int32_t operand = call.operands[i];
+    const bool isAdded = operand >= static_cast<int32_t>(inputs.size());
+    if (!isAdded) {
+      lane.sumValues.push_back(operand < 0 ? -1 : inputs[operand]);
+      continue;
+    }
+    const FollowingSum::Added &added = following.added[operand - inputs.size()];
+    const uint32_t result = program.argumentsOf(sum).back();
+    hasMemory |=
+        i == residual && added.isLast && takeMemory(added.value, sum, type);
+    lane.sumValues.push_back(hasMemory && i == residual ? result : added.value);
+  }
+  lane.sumValues.push_back(program.argumentsOf(sum).back());
+  if (!hasMemory)
+    DLC_RETURN_IF_ERROR(allocateValue(lane.sumValues.back(), type.shape));
+  return runCall(call, lane.sumValues, lane);
+}
+
 Status Execution::State::computeDynamic(const LaunchRecord &record,
                                         Lane &lane) {
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
-  if (record.operation->keepsBytes && takeMemory(record, results.front()))
+  if (record.operation->keepsBytes &&
+      takeMemory(program.argumentsOf(record).front(), record, results.front()))
     return Status::ok();
+  auto known = program.dynamicEntries.find(numberOf(record));
+  const DynamicEntry *entry =
+      known == program.dynamicEntries.end() ? nullptr : &known->second;
+  if (entry && entry->sum) {
+    const DynamicCall *call = findSumCall(record, *entry, results[0], lane);
+    isSummed[entry->sum->launch] = call != nullptr;
+    if (call)
+      return runSumCall(*call, record, *entry, results[0], lane);
+  }
   std::span<const int32_t> outputs =
       program.argumentsOf(record).subspan(record.inputCount);
   for (size_t i = 0; i != outputs.size(); ++i) {
@@ -314,8 +388,9 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
       return std::move(status).withContext("result " + std::to_string(i));
   }
   fillTensors(record, lane);
-  if (const DynamicCall *call = findCall(record, lane))
-    return runCall(*call, record, lane);
+  if (const DynamicCall *call =
+          entry ? findCall(record, *entry, lane) : nullptr)
+    return runCall(*call, program.argumentsOf(record), lane);
   DLC_RETURN_IF_ERROR(compute(record, lane));
   return checkAllocated(record);
 }

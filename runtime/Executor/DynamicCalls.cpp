@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace dlc::rt;
 
@@ -138,18 +139,23 @@ static std::optional<Candidate> bestOf(const DynamicEntry &from,
   return plain;
 }
 
-/// The call of `entry`, or none.
+/// The call of `entry`, or none. `activation`: what it is to do with its sums,
+/// or null.
 static DynamicCall makeCallOf(const DynamicEntry &from,
                               const LibraryEntry &entry,
                               std::span<const TensorView> inputs,
                               std::span<const TensorView> outputs,
-                              PackedConstants &constants) {
+                              PackedConstants &constants,
+                              const Attributes *activation = nullptr) {
   DynamicCall made;
   Candidate plain{typesOf(inputs), typesOf(outputs), {}};
   if (!entry.fromOperation(from.operation,
                            {plain.inputs, plain.outputs, *from.attributes},
                            plain.attributes))
     return made;
+  if (activation)
+    for (const Attribute &attribute : *activation)
+      plain.attributes.set(attribute.name, attribute.value);
   std::optional<Candidate> best = bestOf(from, entry, plain, constants);
   if (!best)
     return made;
@@ -172,20 +178,73 @@ static DynamicCall makeCallOf(const DynamicEntry &from,
   return made;
 }
 
+static bool haveElements(std::span<const TensorView> tensors) {
+  return std::ranges::all_of(tensors, [](const TensorView &tensor) {
+    return tensor.type == DLC_INVALID_TYPE || tensor.size() > 0;
+  });
+}
+
 DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
                               std::span<const TensorView> inputs,
                               std::span<const TensorView> outputs,
                               PackedConstants &constants) {
-  auto hasElements = [](const TensorView &tensor) {
-    return tensor.type == DLC_INVALID_TYPE || tensor.size() > 0;
-  };
-  if (!std::ranges::all_of(inputs, hasElements) ||
-      !std::ranges::all_of(outputs, hasElements))
+  if (!haveElements(inputs) || !haveElements(outputs))
     return {};
   DynamicCall made;
   for (const LibraryEntry *entry = from.entry; entry && !made.kernel;
        entry = lookupLibraryEntry(entry->otherwise))
     made = makeCallOf(from, *entry, inputs, outputs, constants);
+  return made;
+}
+
+/// The operands of a sum (DynamicCall::operands) of which `inputs`, those of
+/// the operation first, are added up to `result`; nothing where the entry has
+/// no place for one of them.
+static std::optional<std::vector<int32_t>>
+placeAdded(const SumEpilogue &epilogue, size_t added,
+           std::span<const TensorView> inputs, const TensorView &result) {
+  std::vector<int32_t> operands(inputs.size() - added);
+  std::iota(operands.begin(), operands.end(), 0);
+  auto place = [&](int operand, size_t input) {
+    if (operand < 0)
+      return false;
+    const auto at = static_cast<size_t>(operand);
+    if (operands.size() <= at)
+      operands.resize(at + 1, -1);
+    const bool isFree = operands[at] < 0;
+    if (isFree)
+      operands[at] = static_cast<int32_t>(input);
+    return isFree;
+  };
+  for (size_t i = inputs.size() - added; i != inputs.size(); ++i) {
+    const TensorView &tensor = inputs[i];
+    const bool isResidual = std::ranges::equal(tensor.shape, result.shape);
+    const bool isBias = tensor.rank() == 1 && result.rank() > 1 &&
+                        tensor.shape[0] == result.shape.back();
+    if (tensor.type != result.type ||
+        !(isResidual ? place(epilogue.residual, i)
+                     : isBias && place(epilogue.bias, i)))
+      return std::nullopt;
+  }
+  return operands;
+}
+
+DynamicCall dlc::rt::makeSumCall(const DynamicEntry &from,
+                                 std::span<const TensorView> inputs,
+                                 std::span<const TensorView> outputs,
+                                 PackedConstants &constants) {
+  if (!haveElements(inputs) || !haveElements(outputs))
+    return {};
+  std::optional<std::vector<int32_t>> operands = placeAdded(
+      *from.entry->epilogue, from.sum->added.size(), inputs, outputs[0]);
+  if (!operands)
+    return {};
+  std::vector<TensorView> ordered;
+  for (int32_t operand : *operands)
+    ordered.push_back(operand < 0 ? TensorView() : inputs[operand]);
+  DynamicCall made = makeCallOf(from, *from.entry, ordered, outputs, constants,
+                                from.sum->activation);
+  made.operands = std::move(*operands);
   return made;
 }
 

@@ -11,6 +11,7 @@
 #include "dlc/runtime/Kernel/Library.h"
 
 #include <functional>
+#include <optional>
 
 namespace dlc::rt {
 
@@ -24,8 +25,24 @@ struct PackedOperand {
 struct DynamicCall {
   std::unique_ptr<PreparedKernel> kernel; ///< Null: there is none.
   std::vector<PackedOperand> packed;
+  /// Of a sum: which input, or behind these which value that is added, each
+  /// operand is; -1 for one that is absent.
+  std::vector<int32_t> operands;
   size_t workspaceBytes = 0;
   uint64_t nanoseconds = 0; ///< Of each kernel of the chain.
+};
+
+/// A launch of any shape that adds values to the result of an operation, which
+/// nothing else reads, and computes an activation of the sum.
+struct FollowingSum {
+  /// A value that is there before the operation.
+  struct Added {
+    uint32_t value;
+    bool isLast; ///< Nothing else reads it from the operation on.
+  };
+  size_t launch;
+  std::vector<Added> added;
+  const Attributes *activation; ///< With `alpha` and `beta`.
 };
 
 /// An operation that a library computes.
@@ -36,6 +53,8 @@ struct DynamicEntry {
   std::vector<const void *> constants; ///< Of each operand; null for others.
   bool anyAlgorithm =
       false; ///< Not only the one that is none of its algorithms.
+  /// What the library may compute with it.
+  std::optional<FollowingSum> sum = std::nullopt;
 };
 
 /// The call for tensors of these types, all known. Without a kernel where the
@@ -44,6 +63,14 @@ DynamicCall makeCall(const DynamicEntry &from,
                      std::span<const TensorView> inputs,
                      std::span<const TensorView> outputs,
                      PackedConstants &packed);
+
+/// The call for the operation and the sum behind it: `inputs` are those of the
+/// operation and then what is added, `outputs` that of the sum, of the shape
+/// that the operation gives.
+DynamicCall makeSumCall(const DynamicEntry &from,
+                        std::span<const TensorView> inputs,
+                        std::span<const TensorView> outputs,
+                        PackedConstants &packed);
 
 /// The calls of one operation. Shapes that come again find theirs, among the
 /// last few. Of one execution, and not safe to share.

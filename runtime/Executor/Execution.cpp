@@ -180,8 +180,12 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
     count = std::min(options.streamThreads ? options.streamThreads : UINT_MAX,
                      program.streamCount);
   lanes.resize(count);
-  for (const auto &[launch, entry] : program.dynamicEntries)
+  isSummed.assign(program.launches.size(), false);
+  for (const auto &[launch, entry] : program.dynamicEntries) {
     dynamicCalls[launch];
+    if (entry.sum)
+      sumCalls[launch];
+  }
   for (size_t i = 0; i != program.launches.size(); ++i)
     if (program.launches[i].kind == LaunchKind::AnyShape)
       dynamicCalls[i];

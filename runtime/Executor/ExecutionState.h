@@ -117,8 +117,11 @@ struct Execution::State {
   PortEnds portEnds;                ///< Without ends unless they are told.
   PortListener *listener = nullptr; ///< Of the run in progress.
   bool hasRun = false;              ///< The last run succeeded.
-  /// By the numbers of launches; not changed in itself by a run.
-  std::unordered_map<size_t, DynamicCalls> dynamicCalls;
+  /// By the numbers of launches, of operations with the sums behind them apart;
+  /// not changed in themselves by a run.
+  std::unordered_map<size_t, DynamicCalls> dynamicCalls, sumCalls;
+  /// Of each launch, of the run in progress: a call in front of it computed it.
+  std::vector<bool> isSummed;
   DeviceRun deviceRun;
   PartExecutions parts; ///< Of the programs that this one runs.
   /// Of a program for a batch of any size, what runs it; else null.
@@ -137,6 +140,9 @@ private:
     Status allocationStatus;
     std::vector<TensorView> inputTensors, outputTensors;
     std::vector<void *> callArguments; ///< Of a library, with a workspace.
+    /// Of an operation with the sum behind it.
+    std::vector<TensorView> sumTensors;
+    std::vector<int32_t> sumValues;
     ref::ComputeContext::Allocator allocateResult;
     ref::ComputeContext::Sharer share; ///< Among the workers.
     /// Calls of share() are of its parts, by any thread.
@@ -182,10 +188,19 @@ private:
   Status computeReference(const LaunchRecord &record, Lane &lane);
   Status computeDynamic(const LaunchRecord &record, Lane &lane);
   Status computeAnyShape(const LaunchRecord &record, Lane &lane);
-  bool takeMemory(const LaunchRecord &record, const TensorType &result);
-  const DynamicCall *findCall(const LaunchRecord &record, const Lane &lane);
-  Status runCall(const DynamicCall &call, const LaunchRecord &record,
+  bool takeMemory(uint32_t from, const LaunchRecord &record,
+                  const TensorType &result);
+  size_t numberOf(const LaunchRecord &record) const;
+  const DynamicCall *findCall(const LaunchRecord &record,
+                              const DynamicEntry &entry, const Lane &lane);
+  Status runCall(const DynamicCall &call, std::span<const int32_t> values,
                  Lane &lane);
+  const DynamicCall *findSumCall(const LaunchRecord &record,
+                                 const DynamicEntry &entry,
+                                 const TensorType &type, Lane &lane);
+  Status runSumCall(const DynamicCall &call, const LaunchRecord &record,
+                    const DynamicEntry &entry, const TensorType &type,
+                    Lane &lane);
   Status inferResults(const LaunchRecord &record,
                       std::vector<TensorType> &results);
   Status prepareResult(uint32_t value, const TensorType &inferred);

@@ -279,6 +279,9 @@ void findBorders(Program::State &state);
 /// After the schedule: which launches that follow each other are one grid.
 void joinLaunches(Program::State &state);
 
+/// After the schedule: which sums calls of libraries compute with their own.
+void findSums(Program::State &state);
+
 /// The attributes of the entry that a kernel names.
 Attributes entryAttributesOf(const abi::Kernel &kernel);
 

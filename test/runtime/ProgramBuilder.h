@@ -131,6 +131,14 @@ public:
     program.kernels[kernel]->attributes.push_back(std::move(attribute));
   }
 
+  void setInts(int kernel, const std::string &name,
+               std::vector<int64_t> values) {
+    auto attribute = std::make_unique<abi::AttributeT>();
+    attribute->name = name;
+    attribute->kind = abi::AttributeKind::Ints;
+    attribute->ints = std::move(values);
+    program.kernels[kernel]->attributes.push_back(std::move(attribute));
+  }
   void setString(int kernel, const std::string &name,
                  const std::string &value) {
     auto attribute = std::make_unique<abi::AttributeT>();

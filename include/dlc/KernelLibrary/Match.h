@@ -60,6 +60,12 @@ std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
                                    llvm::StringRef compute,
                                    std::string *why = nullptr);
 
+/// The attributes `activation`, empty for none, `alpha` and `beta` of a group
+/// that computes an activation of the sum of floats that it reads, as entries
+/// with a rt::SumEpilogue may. Nullopt for others.
+std::optional<mlir::NamedAttrList>
+matchEpilogue(llvm::ArrayRef<mlir::Operation *> group);
+
 /// Whether the library has the call that gives `results`; otherwise `why`, if
 /// given, says what is in the way.
 bool isSupportedMatch(const Match &match, mlir::TypeRange results,

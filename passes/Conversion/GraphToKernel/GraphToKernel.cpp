@@ -169,7 +169,7 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
   auto kernel = kernel::FuncOp::create(
       detached, op->getLoc(), "k", type, /*sym_visibility=*/StringAttr(),
       /*outputs=*/IntegerAttr(), /*grid=*/DenseI64ArrayAttr(),
-      /*anyShape=*/IntegerAttr(),
+      /*anyShape=*/IntegerAttr(), /*epilogue=*/DictionaryAttr(),
       hasKnownShapes ? getInPlaceAttr(group, type) : DenseI64ArrayAttr(),
       /*entry=*/StringAttr(),
       /*config=*/DictionaryAttr(), /*entryOperands=*/DenseI64ArrayAttr(),

@@ -37,6 +37,8 @@ public:
   /// Names, for a kernel of a GPU, the call of a library that computes it.
   void tellTriangles(kernel::FuncOp kernel);
   void nameEntry(kernel::FuncOp kernel);
+  /// Says of a kernel of any shape whether libraries may compute it with sums.
+  static void nameEpilogue(kernel::FuncOp kernel);
 
 private:
   LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
@@ -68,6 +70,8 @@ struct ConvertKernelToCall
       if (kernel::isForGPU(kernel)) {
         selector.tellTriangles(kernel);
         selector.nameEntry(kernel);
+      } else if (kernel.isOfAnyShape()) {
+        Selector::nameEpilogue(kernel);
       } else if (failed(selector.select(kernel)))
         return signalPassFailure();
     }
@@ -309,6 +313,14 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
   kernel.setConfigAttr(match->config.getDictionary(kernel.getContext()));
   kernel.setEntryOperands(operands);
   kernel.setWorkspace(entry->workspaceBytes(call.view()));
+}
+
+void Selector::nameEpilogue(kernel::FuncOp kernel) {
+  SmallVector<Operation *> group = groupOf(kernel);
+  if (group.empty())
+    return;
+  if (std::optional<NamedAttrList> config = library::matchEpilogue(group))
+    kernel.setEpilogueAttr(config->getDictionary(kernel.getContext()));
 }
 
 LogicalResult Selector::select(kernel::FuncOp kernel) {

@@ -17,8 +17,17 @@ struct PoolExtent {
 
 /// Tiles are numbered plane (batch and channel), block of rows.
 struct PoolPlan {
+  /// Floats of the rows that a thread combines at once, and of one of them.
+  static constexpr int64_t scratch = 4096, mostPitch = 2048;
+
   PoolExtent height, width;
   int64_t rowBlock, rowBlocks;
+  /// How many windows of a row are combined at once, 0 where a single one is
+  /// too wide, and how far rows are apart meanwhile: a multiple of the step.
+  int64_t columns, pitch;
+  /// Windows of one row each follow each other in memory, those of the next row
+  /// behind them: rows are as if they were one.
+  bool isOneRow;
   bool isMax;
   bool countsPadding; ///< Of a mean: also the elements that are padded.
 };

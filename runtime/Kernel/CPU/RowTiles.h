@@ -1,127 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiles of cpu.pool and cpu.softmax. See Vector.h for who may include it.
+// The tiles of cpu.softmax. See Vector.h for who may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_ROWTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_ROWTILES_H
 
 #include "Activations.h"
-#include "RowSet.h"
+#include "PoolRowTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
-
-/// The taps k of a window at `at` for which at + k * dilation is in [0, limit).
-struct Taps {
-  int64_t first, end;
-  int64_t count() const { return end > first ? end - first : 0; }
-};
-
-inline int64_t tapsBelow(const PoolExtent &extent, int64_t at, int64_t limit) {
-  if (at >= limit)
-    return 0;
-  return least(extent.kernel, (limit - at - 1) / extent.dilation + 1);
-}
-
-inline Taps tapsWithin(const PoolExtent &extent, int64_t at, int64_t limit) {
-  return {tapsBelow(extent, at, 0), tapsBelow(extent, at, limit)};
-}
-
-/// Where a window begins.
-inline int64_t startOf(const PoolExtent &extent, int64_t position) {
-  return position * extent.stride - extent.begin;
-}
-
-/// How many elements a mean of the window at `position` is over, those that are
-/// padded among them or not.
-inline int64_t countedTaps(const PoolPlan &plan, const PoolExtent &extent,
-                           int64_t position) {
-  const int64_t at = startOf(extent, position);
-  return plan.countsPadding ? tapsBelow(extent, at, extent.in + extent.end)
-                            : tapsWithin(extent, at, extent.in).count();
-}
-
-/// NaN is greatest.
-template <bool isMax> inline float combined(float old, float value) {
-  if constexpr (isMax)
-    return value > old || value != value ? value : old;
-  else
-    return old + value;
-}
-
-/// One tap of windows [begin, end), of which that of the first is row[0].
-template <bool isMax, int stride>
-inline void combineTap(float *y, const float *row, int64_t begin, int64_t end,
-                       int64_t anyStride) {
-  const int64_t step = stride ? stride : anyStride;
-  for (int64_t i = begin; i < end; ++i)
-    y[i] = combined<isMax>(y[i], row[(i - begin) * step]);
-}
-
-template <bool isMax>
-inline void combineRow(const PoolExtent &width, float *y, const float *row) {
-  for (int64_t tap = 0; tap < width.kernel; ++tap) {
-    // Windows from which on the tap is in the row, and as far as it is.
-    const int64_t shift = width.begin - tap * width.dilation;
-    const int64_t begin =
-        shift > 0 ? (shift + width.stride - 1) / width.stride : 0;
-    const int64_t last = width.in - 1 + shift;
-    const int64_t end =
-        last < 0 ? 0 : least(width.out, last / width.stride + 1);
-    if (begin >= end)
-      continue;
-    const float *first = row + begin * width.stride - shift;
-    if (width.stride == 1)
-      combineTap<isMax, 1>(y, first, begin, end, 1);
-    else if (width.stride == 2)
-      combineTap<isMax, 2>(y, first, begin, end, 2);
-    else if (width.stride == 4)
-      combineTap<isMax, 4>(y, first, begin, end, 4);
-    else
-      combineTap<isMax, 0>(y, first, begin, end, width.stride);
-  }
-}
-
-/// The mean of nothing is 0.
-inline void divideRow(const PoolPlan &plan, float *y, int64_t position) {
-  const int64_t rows = countedTaps(plan, plan.height, position);
-  for (int64_t i = 0; i < plan.width.out; ++i) {
-    const int64_t count = rows * countedTaps(plan, plan.width, i);
-    y[i] = count ? y[i] / static_cast<float>(count) : 0;
-  }
-}
-
-template <bool isMax>
-inline void poolRow(const PoolPlan &plan, const float *x, float *y,
-                    int64_t position) {
-  for (int64_t i = 0; i < plan.width.out; ++i)
-    y[i] = isMax ? -__builtin_inff() : 0;
-  const int64_t at = startOf(plan.height, position);
-  const Taps taps = tapsWithin(plan.height, at, plan.height.in);
-  for (int64_t tap = taps.first; tap < taps.end; ++tap)
-    combineRow<isMax>(plan.width, y,
-                      x + (at + tap * plan.height.dilation) * plan.width.in);
-  if constexpr (!isMax)
-    divideRow(plan, y, position);
-}
-
-void runPool(const PoolPlan &plan, void *const *arguments, int64_t begin,
-             int64_t end) {
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t plane = tile / plan.rowBlocks;
-    const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
-    const int64_t last = least(first + plan.rowBlock, plan.height.out);
-    const float *x = static_cast<const float *>(arguments[0]) +
-                     plane * plan.height.in * plan.width.in;
-    float *y = static_cast<float *>(arguments[1]) +
-               plane * plan.height.out * plan.width.out;
-    for (int64_t row = first; row < last; ++row) {
-      float *target = y + row * plan.width.out;
-      plan.isMax ? poolRow<true>(plan, x, target, row)
-                 : poolRow<false>(plan, x, target, row);
-    }
-  }
-}
 
 /// Lanes behind `count` are `rest`.
 inline Vec loadOr(const float *source, int64_t count, float rest) {

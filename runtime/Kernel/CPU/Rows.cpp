@@ -56,6 +56,23 @@ static Status readExtent(const KernelCall &call, const ref::Window &window,
   return Status::ok();
 }
 
+/// How windows that follow each other in rows are combined.
+static void planColumns(PoolPlan &plan) {
+  const PoolExtent &width = plan.width, &height = plan.height;
+  const int64_t span = (width.kernel - 1) * width.dilation + 1;
+  if (span > PoolPlan::mostPitch || width.stride > PoolPlan::mostPitch)
+    return;
+  plan.columns =
+      std::min(width.out, (PoolPlan::mostPitch - span) / width.stride + 1);
+  plan.pitch = ceilDiv((plan.columns - 1) * width.stride + span, width.stride) *
+               width.stride;
+  plan.isOneRow = height.kernel == 1 && height.stride == 1 &&
+                  height.begin == 0 && height.out <= height.in &&
+                  width.begin == 0 && plan.columns == width.out &&
+                  plan.pitch == width.in &&
+                  plan.pitch == width.out * width.stride;
+}
+
 static Status planPool(const KernelCall &call, PoolPlan &plan) {
   DLC_RETURN_IF_ERROR(checkAttributes(
       call.attributes, {{"count_include_pad", AttributeKind::Int},
@@ -88,6 +105,7 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
       std::clamp<int64_t>(wantedElements / std::max<int64_t>(plan.width.out, 1),
                           1, std::max<int64_t>(plan.height.out, 1));
   plan.rowBlocks = ceilDiv(plan.height.out, plan.rowBlock);
+  planColumns(plan);
   return Status::ok();
 }
 

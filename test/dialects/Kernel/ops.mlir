@@ -23,6 +23,11 @@ kernel.func @any_second(%x: memref<256xf32>, %y: memref<256xf32>) attributes {an
   kernel.return
 }
 
+// CHECK-LABEL: kernel.func @any_epilogue(%{{.*}}: tensor<*xf32>) -> tensor<*xf32> attributes {epilogue = {activation = "relu"}}
+kernel.func @any_epilogue(%x: tensor<*xf32>) -> tensor<*xf32> attributes {epilogue = {activation = "relu"}} {
+  kernel.return %x : tensor<*xf32>
+}
+
 // CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 

@@ -220,7 +220,10 @@ struct WithAndWithout {
   }
 
   /// Runs both on inputs of these shapes; how often a call was made ready.
-  int run(const std::vector<std::vector<int64_t>> &shapes) {
+  /// `expect`: what the libraries give in place of a number.
+  int run(
+      const std::vector<std::vector<int64_t>> &shapes,
+      float (*expect)(float) = [](float value) { return value; }) {
     std::vector<std::vector<float>> data;
     for (const std::vector<int64_t> &shape : shapes) {
       data.emplace_back(*elementCount(shape));
@@ -240,7 +243,8 @@ struct WithAndWithout {
                expected = executions[1]->output(0);
     EXPECT_TRUE(std::ranges::equal(found.shape, expected.shape));
     for (int64_t i = 0; i != expected.size(); ++i)
-      EXPECT_NEAR(found.as<float>()[i], expected.as<float>()[i], 1e-4) << i;
+      EXPECT_NEAR(found.as<float>()[i], expect(expected.as<float>()[i]), 1e-4)
+          << i;
     return madeReady - before;
   }
 
@@ -317,6 +321,157 @@ TEST(Dynamic, RecurrentLayersAreTheLibrarys) {
   EXPECT_EQ(both.run({{6, 3, 5}, {1, 28, 5}, {1, 28, 7}}), 1);
   EXPECT_EQ(both.run({{1, 1, 5}, {1, 28, 5}, {1, 28, 7}}), 1);
   EXPECT_EQ(both.run({{0, 2, 5}, {1, 28, 5}, {1, 28, 7}}), 0);
+}
+
+namespace {
+
+/// A convolution and a sum behind it, of which the generated code gives three
+/// times as much, so that it shows who computed it.
+struct ConvAndSum {
+  explicit ConvAndSum(const char *activation, const char *code = "sum_tiles")
+      : object(testObject(3)) {
+    builder.object(object);
+    x = builder.input("x", DLC_F32, {-1, 4, -1, -1});
+    w = builder.input("w", DLC_F32, {4, 4, 3, 3});
+    r = builder.input("r", DLC_F32, {-1, -1, -1, -1});
+    conv = builder.kernel(KernelKind::Reference, "reference.conv");
+    builder.setInts(conv, "pads", {1, 1, 1, 1});
+    sum = builder.kernel(KernelKind::AnyShape, code, 16);
+    builder.setString(sum, "activation", activation);
+  }
+  int image() { return builder.pool(DLC_F32, {-1, -1, -1, -1}); }
+  int result() { return builder.output("y", DLC_F32, {-1, -1, -1, -1}); }
+
+  ProgramBuilder builder;
+  std::vector<std::byte> object;
+  int x, w, r, conv, sum;
+};
+
+using Shapes = std::vector<std::vector<int64_t>>;
+const Shapes small = {{2, 4, 5, 7}, {4, 4, 3, 3}, {2, 4, 5, 7}},
+             large = {{1, 4, 40, 33}, {4, 4, 3, 3}, {1, 4, 40, 33}},
+             broadcast = {{1, 4, 5, 7}, {4, 4, 3, 3}, {1, 4, 1, 1}},
+             broadened = {{1, 4, 5, 7}, {4, 4, 3, 3}, {3, 4, 5, 7}},
+             empty = {{0, 4, 5, 7}, {4, 4, 3, 3}, {0, 4, 5, 7}};
+float third(float value) { return value / 3; }
+float positiveThird(float value) { return std::max(value / 3, 0.0f); }
+
+} // namespace
+
+TEST(Dynamic, SumsAreTheCallsThatMakeThem) {
+  ConvAndSum net("relu");
+  int y = net.result(), product = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {product});
+  net.builder.launch(net.sum, {net.r, product}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small, positiveThird), 1);
+  EXPECT_EQ(both.run(large, positiveThird), 1);
+  EXPECT_EQ(both.run(small, positiveThird), 0) << "made ready before";
+  // What broadcasts is computed behind it.
+  EXPECT_EQ(both.run(broadcast), 1);
+  EXPECT_EQ(both.run(broadened), 0);
+  EXPECT_EQ(both.run(small, positiveThird), 0);
+  EXPECT_EQ(both.run(empty), 0);
+}
+
+TEST(Dynamic, ActivationsAreTheCallsThatMakeTheSums) {
+  ConvAndSum net("relu", "scale_tiles");
+  int y = net.result(), product = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {product});
+  net.builder.launch(net.sum, {product}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small, positiveThird), 1);
+}
+
+// An activation that the library does not know.
+TEST(Dynamic, UnknownActivationsAreNot) {
+  ConvAndSum net("cosine", "scale_tiles");
+  int y = net.result(), product = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {product});
+  net.builder.launch(net.sum, {product}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small), 1);
+}
+
+// The last of what a sum adds up is computed with it: the rest is there by
+// then.
+TEST(Dynamic, SumsAreTheLastCallsOfSeveral) {
+  ConvAndSum net("");
+  int y = net.result(), first = net.image(), last = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {first});
+  net.builder.launch(net.conv, {net.r, net.w}, {last});
+  net.builder.launch(net.sum, {first, last}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small, third), 2);
+  EXPECT_EQ(both.run(large, third), 2);
+}
+
+TEST(Dynamic, SumsThatAreReadTwiceAreNot) {
+  ConvAndSum net("");
+  int y = net.result(), product = net.image(), sum = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {product});
+  net.builder.launch(net.sum, {product, net.r}, {sum});
+  net.builder.reference("sub", {sum, product}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small), 1);
+}
+
+TEST(Dynamic, DoubledSumsAreNot) {
+  ConvAndSum net("");
+  int y = net.result(), product = net.image();
+  net.builder.launch(net.conv, {net.x, net.w}, {product});
+  net.builder.launch(net.sum, {product, product}, {y});
+  WithAndWithout both(net.builder);
+  EXPECT_EQ(both.run(small), 1);
+}
+
+// Memory of what is added becomes that of the sum, unless somebody reads it:
+// the convolution itself, or what is computed before the sum would have been.
+TEST(Dynamic, WhatIsAddedIsOverwrittenWhenNobodyReadsIt) {
+  for (int reader : {0, 1, 2}) {
+    ConvAndSum net("");
+    int y = net.result(), product = net.image(), sum = net.image();
+    int added = net.image(), between = net.image();
+    int zero = net.image(), nothing = net.image();
+    net.builder.reference("neg", {net.r}, {added});
+    net.builder.launch(net.conv, {reader == 1 ? added : net.x, net.w},
+                       {product});
+    net.builder.reference("sub", {reader == 2 ? added : net.x, net.r},
+                          {between});
+    net.builder.launch(net.sum, {product, added}, {sum});
+    net.builder.reference("sub", {between, between}, {zero});
+    net.builder.reference("mul", {zero, sum}, {nothing});
+    net.builder.reference("add", {nothing, sum}, {y});
+    WithAndWithout both(net.builder);
+    EXPECT_EQ(both.run(small, third), 1) << reader;
+    EXPECT_EQ(both.run(large, third), 1) << reader;
+    EXPECT_EQ(both.run(small, third), 0) << reader;
+  }
+}
+
+TEST(Dynamic, ProductsTakeABiasAndAResidual) {
+  for (bool isBias : {false, true}) {
+    std::vector<std::byte> object = testObject(3);
+    ProgramBuilder builder;
+    builder.object(object);
+    int a = builder.input("a", DLC_F32, {-1, -1});
+    int b = builder.input("b", DLC_F32, {-1, 70});
+    int more = isBias ? builder.input("bias", DLC_F32, {70})
+                      : builder.input("residual", DLC_F32, {-1, -1});
+    int product = builder.pool(DLC_F32, {-1, 70});
+    int y = builder.output("y", DLC_F32, {-1, 70});
+    int sum = builder.kernel(KernelKind::AnyShape, "sum_tiles", 16);
+    builder.setString(sum, "activation", "relu");
+    builder.reference("matmul", {a, b}, {product});
+    builder.launch(sum, {product, more}, {y});
+    WithAndWithout both(builder);
+    const std::vector<int64_t> shape =
+        isBias ? std::vector<int64_t>{70} : std::vector<int64_t>{20, 70};
+    EXPECT_EQ(both.run({{20, 90}, {90, 70}, shape}, positiveThird), 1);
+    EXPECT_EQ(both.run({{20, 0}, {0, 70}, shape}), 0) << "sums of nothing";
+    if (!isBias)
+      EXPECT_EQ(both.run({{20, 90}, {90, 70}, {20, 1}}), 1) << "broadcasts";
+  }
 }
 
 /// Generated code for tiles of 16 elements, on vectors of any length.

@@ -58,7 +58,8 @@ class Network:
         return y
 
     def block(self, x, channels):
-        kind = self.random.choice(("pool", "mean", "conv", "transposed", "concat", "softmax", "pad", "gate"))
+        kind = self.random.choice(("pool", "mean", "conv", "transposed", "concat", "softmax", "pad", "gate",
+                                   "residual", "residual"))
         open_ = f"tensor<?x{channels}x?x?xf32>"
         if kind in ("pool", "mean"):
             stride = self.random.randint(1, 2)
@@ -70,6 +71,15 @@ class Network:
             w = self.weights([more, channels, 3, 3])
             return self.op("conv {pads = array<i64: 1, 1, 1, 1>}", [x, w],
                            f"tensor<?x{more}x?x?xf32>"), more
+        if kind == "residual":
+            group = self.random.choice((1, channels))
+            w = self.weights([channels, channels // group, 3, 3])
+            y = self.op(f"conv {{group = {group} : i64, pads = array<i64: 1, 1, 1, 1>}}", [x, w], open_)
+            if self.random.random() < 0.7:
+                pair = [x, y]
+                self.random.shuffle(pair)
+                y = self.op("add", pair, open_)
+            return self.op(self.random.choice(UNARY[:3] + UNARY[7:11]), [y], open_), channels
         if kind == "transposed":
             kernel, stride = self.random.choice(((2, 2), (3, 2), (4, 2), (3, 1), (5, 3)))
             pad = self.random.randint(0, kernel - stride)

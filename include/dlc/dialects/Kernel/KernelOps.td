@@ -36,6 +36,10 @@ def FuncOp : Kernel_Op<"func", [
     are vectors, of which each tile is `anyShape` elements. The runtime calls it
     with runs of elements, and with however many tiles these are.
 
+    `epilogue` says of a kernel of any shape that it computes the activation
+    `activation`, of `alpha` and `beta`, none where it is empty, of the sum of its
+    arguments. A library call that makes one of them may do that itself.
+
     `inPlace` lists pairs (input, output): the output may overwrite the memory
     of that input, because each element is read before it is written and never
     again.
@@ -56,12 +60,14 @@ def FuncOp : Kernel_Op<"func", [
       `entry`; `entryOperands` are in range, `workspace` is not negative.
     - (func_c5) `anyShape` is at least 1, and all arguments are vectors of as many
       elements, a multiple of it; there is nothing in place.
+    - (func_c6) `epilogue` is of kernels of any shape alone, and has a string
+      `activation`.
 
     ```mlir
     kernel.func @matmul(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 1>, workspace = 1024 : i64} {
       kernel.return %a : tensor<8x16xf32>
     }
-    kernel.func @add_any(%a: tensor<*xf32>, %b: tensor<*xf32>) -> tensor<*xf32> {
+    kernel.func @add_any(%a: tensor<*xf32>, %b: tensor<*xf32>) -> tensor<*xf32> attributes {epilogue = {activation = ""}} {
       %0 = graph.add %a, %b : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
       kernel.return %0 : tensor<*xf32>
     }
@@ -77,6 +83,7 @@ def FuncOp : Kernel_Op<"func", [
     OptionalAttr<I64Attr>:$outputs,
     OptionalAttr<DenseI64ArrayAttr>:$grid,
     OptionalAttr<I64Attr>:$anyShape,
+    OptionalAttr<DictionaryAttr>:$epilogue,
     OptionalAttr<DenseI64ArrayAttr>:$inPlace,
     OptionalAttr<StrAttr>:$entry,
     OptionalAttr<DictionaryAttr>:$config,

@@ -13,6 +13,7 @@
 #include "dlc/runtime/Device/Device.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +87,14 @@ struct ConstantPacking {
   std::span<const size_t> operands = {};
 };
 
+/// What an entry does with its sums before it writes them: operands that it
+/// adds, by number, -1 for one that it does not, and then the activation that
+/// the attributes `activation`, `alpha` and `beta` say.
+struct SumEpilogue {
+  int bias = -1;     ///< A vector, along the last dimension of the result.
+  int residual = -1; ///< Of the result's type; may be the result's memory.
+};
+
 /// One entry of a library. All members are safe to call from any thread.
 struct LibraryEntry {
   std::string_view name; ///< "cpu.conv".
@@ -153,6 +162,8 @@ struct LibraryEntry {
                         Attributes &attributes) = nullptr;
   /// Of such calls.
   ConstantPacking constants = {};
+  /// Of such calls. Nothing where the entry has no activations.
+  std::optional<SumEpilogue> epilogue = std::nullopt;
   /// The entry that may compute such an operation where this one does not take
   /// the call; empty where there is none.
   std::string_view otherwise = {};

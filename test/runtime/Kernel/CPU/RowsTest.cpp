@@ -62,6 +62,42 @@ TEST(PoolTest, RandomWindows) {
   EXPECT_GT(computed, 200);
 }
 
+// Rows that are combined in parts, as if they were one, and tap by tap.
+TEST(PoolTest, RowsOfAnyWidth) {
+  struct Case {
+    Shape shape;
+    std::vector<int64_t> kernel, strides, dilations, pads;
+  };
+  const Case cases[] = {
+      {{1, 2, 3, 5000}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+      {{1, 2, 5000}, {3}, {1}, {1}, {1, 1}},
+      {{1, 1, 2, 9000}, {2, 2000}, {1, 100}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 1, 2, 9000}, {2, 3}, {1, 100}, {1, 1023}, {1, 5, 0, 7}},
+      {{1, 1, 2, 9000}, {2, 3}, {1, 100}, {1, 1024}, {1, 5, 0, 7}},
+      {{1, 1, 2, 9000}, {2, 4000}, {1, 900}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 1, 3, 9000}, {1, 2}, {1, 3000}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 3, 40, 64}, {1, 4}, {1, 4}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 3, 40, 64}, {1, 3}, {1, 4}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 3, 40, 16}, {1, 4}, {1, 4}, {1, 1}, {0, 0, 3, 0}},
+      {{2, 3, 40, 257}, {1, 4}, {1, 4}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 3, 8, 8}, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 3, 31, 7}, {31, 7}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 1, 300, 2}, {5, 2}, {1, 2}, {3, 1}, {40, 0, 40, 0}},
+  };
+  for (const Case &c : cases)
+    for (bool isMean : {false, true}) {
+      Attributes given;
+      given.set("kernel_shape", c.kernel);
+      given.set("strides", c.strides);
+      given.set("dilations", c.dilations);
+      given.set("pads", c.pads);
+      SCOPED_TRACE(toString(f32(c.shape)) + (isMean ? " mean" : ""));
+      OperationCall call(isMean ? "avg_pool" : "max_pool", {c.shape}, given, 7);
+      ASSERT_FALSE(call.reference().empty());
+      call.expectSame("cpu.pool", preparePool, 1e-5);
+    }
+}
+
 TEST(PoolTest, RefusesOddCalls) {
   Attributes given;
   given.set("kernel_shape", std::vector<int64_t>{2, 2});
