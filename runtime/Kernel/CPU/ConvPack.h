@@ -192,11 +192,17 @@ inline bool PanelPacker::packInside(const float *x, int vector, int64_t kernelY,
     return false;
   const int64_t plane = plan.inH * plan.inW;
   const float *source = x + inY * plan.inW + left;
+  // Channels are pages apart, where no processor looks ahead: of windows that
+  // are one pixel, which meet each only once, the next panel's are fetched.
+  const int64_t ahead =
+      plan.kernelH * plan.kernelW == 1 ? plan.strideW * vectors * kLanes : 0;
   for (int64_t c = 0; c < channels;
-       ++c, source += plane, target += targetStride)
+       ++c, source += plane, target += targetStride) {
+    __builtin_prefetch(source + ahead, 0, 2);
     store(target, plan.strideW == 1
                       ? load(source)
                       : evenOf(load(source), load(source + kLanes)));
+  }
   return true;
 }
 

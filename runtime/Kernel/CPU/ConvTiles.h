@@ -64,9 +64,14 @@ inline void ConvTile::runPanel(int64_t panel, int64_t begin, int64_t end,
   t.low = clampLow(plan.epilogue);
   t.high = clampHigh(plan.epilogue);
   t.aStride = plan.packedW ? kPanelRows : plan.k;
-  t.aAhead = kPanelRows * plan.k;
-  for (int64_t channel = begin; channel < end; channel += kPanelRows) {
-    const int64_t count = least(kPanelRows, end - channel);
+  t.aPanel = kPanelRows * plan.k;
+  // Sums of few terms are stored before those of the next ones have begun.
+  constexpr int64_t manyTerms = 64;
+  const bool mayHaveTwo = plan.packedW && t.k >= manyTerms;
+  for (int64_t channel = begin, count; channel < end; channel += count) {
+    const bool hasTwo = mayHaveTwo && end - channel >= kTwoPanels;
+    count = least(hasTwo ? kTwoPanels : kPanelRows, end - channel);
+    t.aAhead = (hasTwo ? kTwoPanels : kPanelRows) * plan.k;
     t.a = plan.packedW ? w + channel * plan.k + kBegin * kPanelRows
                        : w + channel * plan.k + kBegin;
     const int64_t at = channel * plan.pixels + pixel;

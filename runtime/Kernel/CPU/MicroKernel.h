@@ -21,6 +21,9 @@ struct TileArguments {
   /// Rows form: a[i * aStride + l]. Columns form: a[l * aStride + i].
   const float *a;
   int64_t aStride;
+  /// Columns form of 2 * kPanelRows rows: from the first such panel of rows to
+  /// the second.
+  int64_t aPanel;
   /// Columns form: how far behind a lies what the next call reads there, which
   /// is fetched meanwhile: rows of weights are read once, from far away.
   int64_t aAhead;
@@ -136,9 +139,14 @@ void microKernel(const TileArguments &t) {
   const float *a = t.a;
   const float *b = t.b;
   const int64_t aStride = t.aStride, bStride = t.bStride, bPanel = t.bPanel;
+  [[maybe_unused]] const int64_t aPanel = t.aPanel;
   auto step = [&](int64_t l) __attribute__((always_inline)) {
     auto factorOf = [&](int i) __attribute__((always_inline)) {
-      return splat(form == AForm::Rows ? a[i * aStride + l] : a[i]);
+      if constexpr (form == AForm::Rows)
+        return splat(a[i * aStride + l]);
+      if constexpr (rows == 2 * kPanelRows)
+        return splat(a[i / kPanelRows * aPanel + i % kPanelRows]);
+      return splat(a[i]);
     };
     auto rowOf = [&](int v) __attribute__((always_inline)) {
       return load(b + bOffset<panels>(v, bPanel));
@@ -173,6 +181,8 @@ void microKernel(const TileArguments &t) {
   for (; l + 4 <= k; l += 4) {
     if constexpr (form == AForm::Columns) {
       __builtin_prefetch(a + t.aAhead);
+      if constexpr (rows == 2 * kPanelRows)
+        __builtin_prefetch(a + t.aPanel + t.aAhead);
     } else {
       for (int64_t i = 0; i < aheadLines; ++i, ahead += kLineFloats)
         __builtin_prefetch(ahead, 0, 2);
@@ -194,14 +204,19 @@ void microKernel(const TileArguments &t) {
 
 constexpr int kMaxRows = 6;
 constexpr int kMaxVectors = 8;
+/// Two panels of rows at once, where there are registers for them.
+constexpr int kTwoPanels = kLanes == 16 ? 2 * kPanelRows : kPanelRows;
 /// Most vectors of a kernel with that many rows.
-constexpr int kVectorsOf[kMaxRows + 1] = {0,
-                                          8,
-                                          kLanes == 16 ? 8 : 4,
-                                          kLanes == 16 ? 6 : 4,
-                                          kLanes == 16 ? 6 : 3,
-                                          kLanes == 16 ? 4 : 2,
-                                          kLanes == 16 ? 4 : 2};
+constexpr int kVectorsOf[9] = {0,
+                               8,
+                               kLanes == 16 ? 8 : 4,
+                               kLanes == 16 ? 6 : 4,
+                               kLanes == 16 ? 6 : 3,
+                               kLanes == 16 ? 4 : 2,
+                               kLanes == 16 ? 4 : 2,
+                               0,
+                               kLanes == 16 ? 3 : 0};
+constexpr int kMaxSums = 24; ///< Vectors of any kernel.
 /// Vectors of the main tile of a matmul, of 6 rows.
 constexpr int64_t kMatmulVectors = kVectorsOf[6];
 /// Columns of the main tile of a convolution, 4 x 3 vectors.
@@ -227,6 +242,11 @@ MicroKernel microKernelOf(int64_t rows, int64_t vectors) {
   static constexpr KernelRow<4, form, panels> four;
   static constexpr KernelRow<5, form, panels> five;
   static constexpr KernelRow<6, form, panels> six;
+  if constexpr (form == AForm::Columns && kTwoPanels > kPanelRows) {
+    static constexpr KernelRow<kTwoPanels, form, panels> twoPanels;
+    if (rows == kTwoPanels)
+      return twoPanels.at[vectors];
+  }
   static constexpr const MicroKernel *table[] = {
       nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
   return table[rows][vectors];
@@ -237,8 +257,8 @@ MicroKernel microKernelOf(int64_t rows, int64_t vectors) {
 /// of c, bias and residual is touched.
 inline void runPartial(MicroKernel kernel, TileArguments t, int64_t rows,
                        int64_t columns, int64_t vectors) {
-  alignas(64) float c[kMaxRows * kMaxVectors * kLanes];
-  alignas(64) float residual[kMaxRows * kMaxVectors * kLanes];
+  alignas(64) float c[kMaxSums * kLanes];
+  alignas(64) float residual[kMaxSums * kLanes];
   alignas(64) float bias[kMaxVectors * kLanes];
   const int64_t width = vectors * kLanes;
   auto copyIn = [&](float *target, const float *source) {
