@@ -249,6 +249,24 @@ std::optional<PermutedOp> ResizeOp::block(int64_t) {
   return result;
 }
 
+std::optional<PermutedOp> ShapeOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+/// Where channels are not among the dimensions that are asked for.
+std::optional<PermutedOp> ShapeOp::block(int64_t) {
+  const int64_t first = getFirst(), last = getLast();
+  if (first <= kChannels && last > kChannels)
+    return std::nullopt;
+  Builder builder(getContext());
+  PermutedOp result;
+  result.attributes.push_back(
+      builder.getNamedAttr("start", builder.getI64IntegerAttr(first)));
+  result.attributes.push_back(
+      builder.getNamedAttr("end", builder.getI64IntegerAttr(last)));
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Channels in blocks of shapes that are given
 //===----------------------------------------------------------------------===//
@@ -272,8 +290,8 @@ std::optional<PermutedOp> ReshapeOp::permute(ArrayRef<int64_t>) {
 std::optional<PermutedOp> ReshapeOp::block(int64_t size) {
   ArrayRef<int64_t> from = cast<RankedTensorType>(getX().getType()).getShape();
   ArrayRef<int64_t> to = cast<RankedTensorType>(getY().getType()).getShape();
-  if (from.size() < 3 || to.size() < 3 ||
-      from.take_front(2) != to.take_front(2))
+  if (from.size() < 3 || to.size() < 3 || !isStatic(getX().getType()) ||
+      !isStatic(getY().getType()) || from.take_front(2) != to.take_front(2))
     return std::nullopt;
   return blockShape(getShapeMutable(), getY(), size);
 }
@@ -291,7 +309,7 @@ std::optional<PermutedOp> ExpandOp::permute(ArrayRef<int64_t> perm) {
 
 /// Where there are as many dimensions as before, each at its place.
 std::optional<PermutedOp> ExpandOp::block(int64_t size) {
-  if (rankOf(getX()) != rankOf(getY()))
+  if (rankOf(getX()) != rankOf(getY()) || !isStatic(getY().getType()))
     return std::nullopt;
   return blockShape(getShapeMutable(), getY(), size);
 }

@@ -42,16 +42,27 @@ static MaybeInts sameElements(Operands operands) {
   return operands[0] ? MaybeInts(*operands[0]) : std::nullopt;
 }
 
+/// A position of a list of `rank` dimensions, which may count from its end.
+static int64_t limitedTo(int64_t rank, int64_t position) {
+  return std::clamp<int64_t>(position < 0 ? position + rank : position, 0,
+                             rank);
+}
+
+int64_t ShapeOp::getFirst() {
+  return limitedTo(cast<RankedTensorType>(getX().getType()).getRank(),
+                   getStart());
+}
+
+int64_t ShapeOp::getLast() {
+  return limitedTo(cast<RankedTensorType>(getX().getType()).getRank(),
+                   getEnd());
+}
+
 MaybeInts ShapeOp::evaluatePartially(Operands) {
   auto type = dyn_cast<RankedTensorType>(getX().getType());
   if (!type)
     return std::nullopt;
-  int64_t rank = type.getRank();
-  auto limit = [&](int64_t position) {
-    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0,
-                               rank);
-  };
-  int64_t begin = limit(getStart()), end = limit(getEnd());
+  const int64_t begin = getFirst(), end = getLast();
   PartialInts dims = dimsOf(type);
   return begin < end ? PartialInts(dims.begin() + begin, dims.begin() + end)
                      : PartialInts();

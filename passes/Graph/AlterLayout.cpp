@@ -219,6 +219,7 @@ private:
   Value move(Value value, Value kept, unsigned from, unsigned to);
   Value getOperand(OpOperand &operand, const Form &form, int64_t rank);
   LogicalResult build(Operation *op, const Form &form);
+  Type refined(Value result, Type type, const Form &form) const;
   LogicalResult setResults(Operation *op, Operation *built, const Form &form);
 
   LayoutProblem &decided;
@@ -234,6 +235,7 @@ public:
   Mover(OpBuilder &builder, Location loc, Operation *model)
       : builder(builder), loc(loc), model(model) {}
   Value transpose(Value value, ArrayRef<int64_t> perm);
+  /// Extents that are found while running are in the order that they had.
   Value reshape(Value value, ArrayRef<int64_t> shape);
   /// N, C, D1..Dn, in the order `p`, in blocks, the last with zeros behind the
   /// channels; and back.
@@ -243,6 +245,7 @@ public:
   Value unblockReduced(Value value, ArrayRef<int64_t> shape);
 
 private:
+  Value listOf(Value value, ArrayRef<int64_t> shape);
   Value placed(Operation *op) {
     if (model)
       copyPlacement(model, op);
@@ -271,13 +274,53 @@ Value Mover::transpose(Value value, ArrayRef<int64_t> perm) {
   return placed(TransposeOp::create(builder, loc, value, perm));
 }
 
+/// The dimensions of `shape`, those that are not known from `value`: constant
+/// where each is at its place.
+Value Mover::listOf(Value value, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> from = shapeOf(value);
+  SmallVector<int64_t> constants, origins; // -1: not of `value`.
+  bool isInPlace = true;
+  for (size_t i = 0, next = 0; i < shape.size(); ++i) {
+    const bool isOpen = ShapedType::isDynamic(shape[i]);
+    while (isOpen && !ShapedType::isDynamic(from[next]))
+      ++next;
+    origins.push_back(isOpen ? static_cast<int64_t>(next++) : -1);
+    constants.push_back(isOpen ? 0 : shape[i]);
+    isInPlace &= !isOpen || origins.back() == static_cast<int64_t>(i);
+  }
+  auto constantOf = [&](ArrayRef<int64_t> ints) -> Value {
+    return ConstantOp::create(builder, loc,
+                              makeInts(builder.getContext(), ints));
+  };
+  if (isInPlace)
+    return constantOf(constants);
+  SmallVector<Value> parts;
+  for (size_t i = 0, end; i < shape.size(); i = end) {
+    const int64_t first = origins[i];
+    for (end = i + 1; end < shape.size(); ++end)
+      if (origins[end] !=
+          (first < 0 ? -1 : first + static_cast<int64_t>(end - i)))
+        break;
+    const auto count = static_cast<int64_t>(end - i);
+    if (first < 0) {
+      parts.push_back(constantOf(ArrayRef(constants).slice(i, end - i)));
+      continue;
+    }
+    auto type = RankedTensorType::get({count}, builder.getI64Type());
+    parts.push_back(placed(
+        ShapeOp::create(builder, loc, type, value, first, first + count)));
+  }
+  auto type = RankedTensorType::get({static_cast<int64_t>(shape.size())},
+                                    builder.getI64Type());
+  return placed(ConcatOp::create(builder, loc, type, parts, /*axis=*/0));
+}
+
 Value Mover::reshape(Value value, ArrayRef<int64_t> shape) {
   if (shapeOf(value) == shape)
     return value;
-  Value list =
-      ConstantOp::create(builder, loc, makeInts(builder.getContext(), shape));
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return placed(ReshapeOp::create(builder, loc, type, value, list,
+  return placed(ReshapeOp::create(builder, loc, type, value,
+                                  listOf(value, shape),
                                   /*allowzero=*/llvm::is_contained(shape, 0)));
 }
 
@@ -317,7 +360,12 @@ Value Mover::unblock(Value value, ArrayRef<int64_t> p, int64_t channels) {
 
 Value Mover::unblockReduced(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = shapeOf(value);
-  if (llvm::product_of(own) == llvm::product_of(shape))
+  auto placesOf = [](ArrayRef<int64_t> dims) {
+    return llvm::product_of(llvm::map_range(dims, [](int64_t extent) {
+      return ShapedType::isDynamic(extent) ? 1 : extent;
+    }));
+  };
+  if (placesOf(own) == placesOf(shape))
     return reshape(value, shape);
   SmallVector<int64_t> joined(shape);
   const int64_t axis = static_cast<int64_t>(shape.size()) - 1;
@@ -357,7 +405,10 @@ Value Rewrite::get(Value value, unsigned layout) {
     ++blocked;
     blockedBytes += costOfMoving(value) / 2;
   }
-  return result = move(value, kept, from, layout);
+  result = move(value, kept, from, layout);
+  if (layout == 0) // Whose shape may be known better than that of blocks.
+    result.setType(value.getType());
+  return result;
 }
 
 /// Operands of lower rank, or that come into blocks for this operation only,
@@ -393,6 +444,24 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   return mover.reshape(value, shape);
 }
 
+/// What is known of `result`, of which `type` was inferred where it is kept:
+/// shapes of blocks may be known less well.
+Type Rewrite::refined(Value result, Type type, const Form &form) const {
+  auto own = cast<RankedTensorType>(result.getType());
+  auto now = dyn_cast<RankedTensorType>(type);
+  if (!now)
+    return type;
+  Type known = own;
+  if (form.layout == kBlocked) {
+    SmallVector<int64_t> shape(own.getShape());
+    const int64_t block = decided.layouts.blockOf(result);
+    shape[1] = llvm::divideCeil(shape[1], block);
+    shape.push_back(block);
+    known = own.clone(shape);
+  }
+  return isCompatible(known, type) ? mergeTypes(known, type) : type;
+}
+
 /// Types of what `op` became, and where its results are then.
 LogicalResult Rewrite::setResults(Operation *op, Operation *built,
                                   const Form &form) {
@@ -413,7 +482,7 @@ LogicalResult Rewrite::setResults(Operation *op, Operation *built,
   OpBuilder builder(op);
   for (auto [result, now, type] :
        llvm::zip_equal(op->getResults(), built->getResults(), types)) {
-    now.setType(type);
+    now.setType(form.blockedRank > 0 ? refined(result, type, form) : type);
     Value value = now;
     if (form.layout == 0)
       value =
@@ -470,6 +539,43 @@ LogicalResult Rewrite::run(Block &body) {
     if (isOpTriviallyDead(graph.node(id)))
       graph.node(id)->erase();
   return success();
+}
+
+/// Makes shapes whose channels are known ones of what is around these: images
+/// are in blocks then as well as without.
+static void splitShapes(Block &body) {
+  for (auto shape : llvm::make_early_inc_range(body.getOps<ShapeOp>())) {
+    auto type = dyn_cast<RankedTensorType>(shape.getX().getType());
+    auto list = dyn_cast<RankedTensorType>(shape.getY().getType());
+    if (!type || type.getRank() < 3 || type.isDynamicDim(1) ||
+        type.hasStaticShape() || !list || !list.hasStaticShape())
+      continue;
+    const int64_t first = shape.getFirst(), last = shape.getLast();
+    if (first > 1 || last < 2)
+      continue;
+    OpBuilder builder(shape);
+    auto of = [&](int64_t begin, int64_t end) -> Value {
+      auto part = RankedTensorType::get({end - begin}, builder.getI64Type());
+      Operation *op = ShapeOp::create(builder, shape.getLoc(), part,
+                                      shape.getX(), begin, end);
+      copyPlacement(shape, op);
+      return op->getResult(0);
+    };
+    SmallVector<Value> parts;
+    if (first == 0)
+      parts.push_back(of(0, 1));
+    parts.push_back(
+        ConstantOp::create(builder, shape.getLoc(),
+                           makeInts(builder.getContext(), {type.getDimSize(1)}))
+            .getResult());
+    if (last > 2)
+      parts.push_back(of(2, last));
+    Operation *joined = ConcatOp::create(builder, shape.getLoc(),
+                                         shape.getY().getType(), parts, 0);
+    copyPlacement(shape, joined);
+    shape.replaceAllUsesWith(joined->getResult(0));
+    shape.erase();
+  }
 }
 
 static Moved findMoved(Block &body) {
@@ -533,8 +639,11 @@ void AlterLayout::runOnOperation() {
       isGenerated ? asksLibraries && areMostForGPULibraries(body)
                   : channelBlock > 0 && areMostOfIntegers(body);
   const int64_t block = isOfAllChannels ? kAllChannels : channelBlock;
-  Layouts layouts(body,
-                  {block, isStrict, bf16Parts, plainGradients, isGenerated});
+  const ConvOptions options{block, isStrict, bf16Parts, plainGradients,
+                            isGenerated};
+  if (options.mayBeOpen() && Layouts(body, options).haveBlocks())
+    splitShapes(body);
+  Layouts layouts(body, options);
   Moved moved = findMoved(body);
   if (moved.empty() && !layouts.haveBlocks())
     return;

@@ -5,6 +5,7 @@
 #include "LayoutForms.h"
 
 #include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 
@@ -56,7 +57,8 @@ static bool isBlockable(Value value, const ConvOptions &options) {
           ? element.isF32() || element.isF16() || element.isBF16()
       : options.block == kAllChannels ? isa<IntegerType>(element)
                                       : element.isF32();
-  if (!isTaken || type.getNumElements() == 0)
+  if (!isTaken || type.isDynamicDim(1) ||
+      llvm::is_contained(type.getShape(), 0))
     return false;
   if (options.block != kAllChannels)
     return fitsBlocks(type, options.block, options.mayEndWithin());
@@ -75,6 +77,8 @@ struct Convolution {
   /// of that, of these types; nullopt if it has no such form.
   std::optional<tuning::Call> callWith(Type image, Type result, int64_t block,
                                        const ConvOptions &options) const;
+  /// The result of such an image, if weights and bias have known shapes.
+  std::optional<RankedTensorType> resultOf(RankedTensorType image) const;
 
   Operation *op;
   Value image, result;
@@ -137,6 +141,21 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   if (!options.isStrict)
     library::chooseAlgorithm(*match, *entry, type, options.bf16Parts);
   return library::callOf(*match, type);
+}
+
+std::optional<RankedTensorType>
+Convolution::resultOf(RankedTensorType imageType) const {
+  SmallVector<Type> types(op->getOperandTypes()), results;
+  types[0] = imageType;
+  const SmallVector<ElementsAttr> values(types.size());
+  if (failed(inferTypes(op->getName().getStringRef(), op->getContext(),
+                        std::nullopt, types, values, op->getAttrDictionary(), 1,
+                        results)))
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(results[0]);
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+    return std::nullopt;
+  return type;
 }
 
 /// With all channels last, those of the weights, too. First layers, whose
@@ -279,15 +298,24 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
   if (!own.image)
     return {};
   SmallVector<ConvForm> forms(1);
-  if (!hasStaticTypes(op) || own.rank != rankOf(own.image) ||
+  if (own.rank < 0 || own.rank != rankOf(own.image) ||
       own.rank != rankOf(own.result))
+    return forms;
+  const bool isOpen = !hasStaticTypes(op);
+  if (isOpen && (!options.mayBeOpen() || !isa<ConvOp>(op)))
     return forms;
   if (options.isGenerated) {
     addGeneratedForms(own, options, forms);
     return forms;
   }
-  auto imageType = cast<RankedTensorType>(own.image.getType());
-  auto resultType = cast<RankedTensorType>(own.result.getType());
+  auto imageType = withAssumedExtents(typeOf(own.image));
+  auto resultType = typeOf(own.result);
+  if (isOpen) {
+    std::optional<RankedTensorType> assumed = own.resultOf(imageType);
+    if (!assumed)
+      return forms;
+    resultType = *assumed;
+  }
   SmallVector<tuning::Call> calls;
   auto plain = own.callWith(imageType, resultType, 0, options);
   if (!plain)

@@ -22,22 +22,29 @@ int64_t dlc::graph::rankOf(Value value) {
   return type ? type.getRank() : -1;
 }
 
+RankedTensorType dlc::graph::withAssumedExtents(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [i, extent] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(extent))
+      extent = i == 0 ? kAssumedBatch : kAssumedExtent;
+  return type.clone(shape);
+}
+
 LayoutCost dlc::graph::costOfMoving(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
+  auto type = withAssumedExtents(cast<RankedTensorType>(value.getType()));
   Type element = type.getElementType();
   int64_t count = element.isIntOrFloat()
                       ? std::max(1u, element.getIntOrFloatBitWidth() / 8)
                       : 1;
   for (int64_t extent : type.getShape())
-    if (!ShapedType::isDynamic(extent) &&
-        llvm::MulOverflow(count, std::max<int64_t>(extent, 1), count))
+    if (llvm::MulOverflow(count, std::max<int64_t>(extent, 1), count))
       return kForbidden;
   // Each byte is read and written.
   return count < kForbidden / 2 ? 2 * count : kForbidden;
 }
 
 Layouts::Layouts(Block &body, const ConvOptions &options)
-    : mayEndWithin(options.mayEndWithin()) {
+    : mayEndWithin(options.mayEndWithin()), mayBeOpen(options.mayBeOpen()) {
   addPermutations(body);
   if (options.block != 0)
     addConvolutions(body, options);
@@ -104,9 +111,22 @@ bool Layouts::endsWithin(Value value) const {
 
 bool Layouts::hasBlocks(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getRank() >= 3 &&
-         type.getNumElements() > 0 &&
+  return type && (type.hasStaticShape() || mayBeOpen) && type.getRank() >= 3 &&
+         !type.isDynamicDim(1) && !llvm::is_contained(type.getShape(), 0) &&
          fitsBlocks(type, blockOf(value), mayEndWithin);
+}
+
+/// Whether `op` has operands and results that may be in blocks: of known
+/// shapes, but for the batch and extents of images.
+bool Layouts::hasKnownChannels(Operation *op) const {
+  auto isKnown = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return isStatic(type) ||
+           (mayBeOpen && tensor &&
+            (tensor.getRank() < 3 || !tensor.isDynamicDim(1)));
+  };
+  return llvm::all_of(op->getOperandTypes(), isKnown) &&
+         llvm::all_of(op->getResultTypes(), isKnown);
 }
 
 /// Values that operations which compute in blocks tie to each other are so to
@@ -122,7 +142,7 @@ void Layouts::addBlockable(Block &body) {
       continue;
     }
     auto layout = dyn_cast<LayoutOpInterface>(op);
-    if (!layout || !hasStaticTypes(&op) || !layout.block(blockOf(&op)))
+    if (!layout || !hasKnownChannels(&op) || !layout.block(blockOf(&op)))
       continue;
     SmallVector<Value> own(op.getResults());
     for (auto [k, operand] : llvm::enumerate(op.getOperands()))
@@ -257,10 +277,14 @@ static void addPermuted(LayoutOpInterface op, const Layouts &layouts,
 
 std::optional<int64_t> dlc::graph::channelsOf(Value value, int64_t rank) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || type.getRank() > rank)
+  if (!type || type.getRank() > rank)
     return std::nullopt;
   int64_t axis = 1 - (rank - type.getRank());
-  return axis < 0 ? 1 : type.getDimSize(axis);
+  if (axis < 0)
+    return 1;
+  if (type.isDynamicDim(axis))
+    return std::nullopt;
+  return type.getDimSize(axis);
 }
 
 bool dlc::graph::hasNoSpace(ArrayRef<int64_t> shape) {

@@ -34,8 +34,13 @@ inline constexpr unsigned kBlocked = kMostPermutations;
 /// The rank of a value, -1 where it has none or is no tensor.
 int64_t rankOf(mlir::Value value);
 
-/// What it costs to move a value of rank at least 0 to another layout. What is
-/// not known counts as one element.
+/// What costs are those of where the batch and other extents are found while
+/// running.
+inline constexpr int64_t kAssumedBatch = 1, kAssumedExtent = 32;
+/// A tensor of known rank, with assumed extents where they are unknown.
+mlir::RankedTensorType withAssumedExtents(mlir::RankedTensorType type);
+
+/// What it costs to move a value of rank at least 0 to another layout.
 LayoutCost costOfMoving(mlir::Value value);
 
 /// What a convolution, or the gradient of its weights, does with channels in
@@ -58,6 +63,9 @@ struct ConvOptions {
   bool mayEndWithin() const {
     return block > 0 && !isGenerated && bf16Parts != library::kRounded;
   }
+  /// Whether the batch and extents of images may be found while running: the
+  /// libraries of floats are called for those that come.
+  bool mayBeOpen() const { return mayEndWithin(); }
 };
 
 /// Whether the channels of a tensor N, C, D1..Dn fill blocks, or may end within
@@ -115,11 +123,12 @@ private:
   void addConvolutions(mlir::Block &body, const ConvOptions &options);
   void addBlockable(mlir::Block &body);
   bool hasBlocks(mlir::Value value) const;
+  bool hasKnownChannels(mlir::Operation *op) const;
 
   std::map<int64_t, llvm::SmallVector<Permutation>> byRank;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ConvForm>> convolutions;
   int64_t blockSize = 0;
-  bool mayEndWithin = false; ///< As ConvOptions have it.
+  bool mayEndWithin = false, mayBeOpen = false; ///< As ConvOptions have them.
   llvm::DenseSet<mlir::Value> blockable;
 };
 
@@ -149,7 +158,7 @@ bool isMoved(TransposeOp transpose);
 bool isView(TransposeOp transpose, const Form &form, const Layouts &layouts);
 
 /// The extent of the dimension of channels of what broadcasts to a tensor of
-/// rank `rank`; nullopt if its shape is not known.
+/// rank `rank`; nullopt if it is not known.
 std::optional<int64_t> channelsOf(mlir::Value value, int64_t rank);
 /// True where all dimensions behind that of channels are 1, so that blocks of
 /// channels have the elements in the same order.

@@ -59,7 +59,9 @@ static std::string formOf(const DynamicEntry &from, const KernelCall &call,
   form += ':' + std::to_string(operand) + ':' +
           std::string(call.attributes.getString("algorithm")) + ':' +
           std::to_string(call.attributes.getInt("group", 1)) + ':' +
-          std::to_string(bytes) + ':' + toString(call.inputs[operand]);
+          std::to_string(call.attributes.getInt("channel_block", 0)) + ':' +
+          std::to_string(call.inputs[0].rank()) + ':' + std::to_string(bytes) +
+          ':' + toString(call.inputs[operand]);
   return form;
 }
 

@@ -401,11 +401,12 @@ KernelCost cpu::convCost(const KernelCall &call) {
 
 bool cpu::convFromOperation(std::string_view, const KernelCall &call,
                             Attributes &attributes) {
-  if (call.attributes.getInt("channel_block", 0) != 0 ||
-      call.inputs.size() < 2 || call.inputs[0].rank() < 3 ||
-      call.inputs[0].rank() != call.inputs[1].rank())
+  if (call.inputs.size() < 2 || call.inputs[1].rank() < 3)
     return false;
-  const int64_t rank = call.inputs[0].rank() - 2;
+  const int64_t rank = call.inputs[1].rank() - 2;
+  const bool isBlocked = call.inputs[0].rank() == rank + 3;
+  if (!isBlocked && call.inputs[0].rank() != rank + 2)
+    return false;
   ref::Window window;
   if (!ref::readWindow(call.attributes, rank, window).isOk())
     return false;
@@ -413,5 +414,7 @@ bool cpu::convFromOperation(std::string_view, const KernelCall &call,
   if (!setWindow(call.inputs[0], window, /*ceilMode=*/false, attributes))
     return false;
   attributes.set("group", call.attributes.getInt("group", 1));
+  if (const int64_t block = call.attributes.getInt("channel_block", 0))
+    attributes.set("channel_block", block);
   return true;
 }

@@ -27,7 +27,7 @@ bool convRoundsByTime(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.
 bool convPaysInParts(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
-/// As LibraryEntry::fromOperation, of a conv without blocks of channels.
+/// As LibraryEntry::fromOperation, of a conv.
 bool convFromOperation(std::string_view operation, const KernelCall &call,
                        Attributes &attributes);
 /// Of operands of `bytes`, without an algorithm.

@@ -17,10 +17,12 @@ struct PoolExtent {
 
 /// Tiles are numbered plane (batch and channel), block of rows.
 struct PoolPlan {
-  /// Floats of the rows that a thread combines at once, and of one of them.
+  /// Floats of the rows that a thread combines at once, and most of one of
+  /// them.
   static constexpr int64_t scratch = 4096, mostPitch = 2048;
 
   PoolExtent height, width;
+  int64_t inner; ///< Elements side by side at each position, of windows apart.
   int64_t rowBlock, rowBlocks;
   /// How many windows of a row are combined at once, 0 where a single one is
   /// too wide, and how far rows are apart meanwhile: a multiple of the step.

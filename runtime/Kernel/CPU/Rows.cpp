@@ -60,10 +60,10 @@ static Status readExtent(const KernelCall &call, const ref::Window &window,
 static void planColumns(PoolPlan &plan) {
   const PoolExtent &width = plan.width, &height = plan.height;
   const int64_t span = (width.kernel - 1) * width.dilation + 1;
-  if (span > PoolPlan::mostPitch || width.stride > PoolPlan::mostPitch)
+  const int64_t most = PoolPlan::mostPitch / plan.inner;
+  if (span > most || width.stride > most)
     return;
-  plan.columns =
-      std::min(width.out, (PoolPlan::mostPitch - span) / width.stride + 1);
+  plan.columns = std::min(width.out, (most - span) / width.stride + 1);
   plan.pitch = ceilDiv((plan.columns - 1) * width.stride + span, width.stride) *
                width.stride;
   plan.isOneRow = height.kernel == 1 && height.stride == 1 &&
@@ -81,7 +81,7 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
                         {"mean", AttributeKind::Int},
                         {"pads", AttributeKind::Ints},
                         {"strides", AttributeKind::Ints}}));
-  DLC_RETURN_IF_ERROR(checkTensors(call, 3, 4));
+  DLC_RETURN_IF_ERROR(checkTensors(call, 3, 5));
   const TensorType &x = call.inputs[0], &y = call.outputs[0];
   if (x.shape[0] != y.shape[0] || x.shape[1] != y.shape[1])
     return makeError(StatusCode::InvalidArgument,
@@ -92,18 +92,28 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
   DLC_RETURN_IF_ERROR(
       readFlag(call.attributes, "count_include_pad", plan.countsPadding));
   plan.isMax = !isMean;
-  const int64_t rank = x.rank() - 2;
+  int64_t rank = x.rank() - 2;
   ref::Window window;
   DLC_RETURN_IF_ERROR(ref::readWindow(call.attributes, rank, window));
   DLC_RETURN_IF_ERROR(ref::readExtents(call.attributes, "kernel_shape", rank, 1,
                                        1, window.kernel));
+  plan.inner = 1;
+  if (rank == 3) {
+    if (window.kernel[2] != 1 || window.strides[2] != 1 ||
+        window.padBegin[2] != 0 || x.shape[4] != y.shape[4] || x.shape[4] == 0)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected windows of one element in dimension 4");
+    plan.inner = x.shape[4];
+    rank = 2;
+  }
   plan.height = {1, 1, 1, 1, 1, 0, 0};
   if (rank == 2)
     DLC_RETURN_IF_ERROR(readExtent(call, window, 0, plan.height));
   DLC_RETURN_IF_ERROR(readExtent(call, window, rank - 1, plan.width));
-  plan.rowBlock =
-      std::clamp<int64_t>(wantedElements / std::max<int64_t>(plan.width.out, 1),
-                          1, std::max<int64_t>(plan.height.out, 1));
+  plan.rowBlock = std::clamp<int64_t>(
+      wantedElements /
+          std::max<int64_t>(saturatedProduct({plan.width.out, plan.inner}), 1),
+      1, std::max<int64_t>(plan.height.out, 1));
   plan.rowBlocks = ceilDiv(plan.height.out, plan.rowBlock);
   planColumns(plan);
   return Status::ok();

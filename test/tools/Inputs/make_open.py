@@ -5,7 +5,7 @@ what has kernels for any shape: make_open.py SEED FILE.mlir."""
 import random
 import sys
 
-UNARY = ("relu", "sigmoid", "tanh", "exp", "abs", "neg", "floor", "silu", "gelu", "erf", "hard_swish", "sqrt")
+UNARY = ("relu", "sigmoid", "tanh", "exp", "abs", "neg", "silu", "gelu", "erf", "hard_swish", "sqrt")
 BINARY = ("add", "sub", "mul", "max", "min")
 
 
@@ -59,7 +59,7 @@ class Network:
 
     def block(self, x, channels):
         kind = self.random.choice(("pool", "mean", "conv", "transposed", "concat", "softmax", "pad", "gate",
-                                   "residual", "residual"))
+                                   "residual", "residual", "conv", "conv", "split", "resize", "sized"))
         open_ = f"tensor<?x{channels}x?x?xf32>"
         if kind in ("pool", "mean"):
             stride = self.random.randint(1, 2)
@@ -67,9 +67,12 @@ class Network:
             return self.op(f"{name} {{kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, "
                            f"strides = array<i64: {stride}, {stride}>}}", [x], open_), channels
         if kind == "conv":
-            more = self.random.choice((3, 8, 17))
-            w = self.weights([more, channels, 3, 3])
-            return self.op("conv {pads = array<i64: 1, 1, 1, 1>}", [x, w],
+            more = self.random.choice((3, 17, 16, 24, 32))
+            pads, stride = self.random.choice(((1, 1), (1, 2), (0, 1)))
+            kernel = 3 if pads else 1
+            w = self.weights([more, channels, kernel, kernel])
+            return self.op(f"conv {{pads = array<i64: {pads}, {pads}, {pads}, {pads}>, "
+                           f"strides = array<i64: {stride}, {stride}>}}", [x, w],
                            f"tensor<?x{more}x?x?xf32>"), more
         if kind == "residual":
             group = self.random.choice((1, channels))
@@ -79,14 +82,24 @@ class Network:
                 pair = [x, y]
                 self.random.shuffle(pair)
                 y = self.op("add", pair, open_)
-            return self.op(self.random.choice(UNARY[:3] + UNARY[7:11]), [y], open_), channels
+            return self.op(self.random.choice(UNARY[:3] + UNARY[6:10]), [y], open_), channels
         if kind == "transposed":
             kernel, stride = self.random.choice(((2, 2), (3, 2), (4, 2), (3, 1), (5, 3)))
             pad = self.random.randint(0, kernel - stride)
             w = self.weights([channels, 4, kernel, kernel])
             return self.op(f"conv_transpose {{strides = array<i64: {stride}, {stride}>, "
                            f"pads = array<i64: {pad}, 0, 0, {pad}>}}", [x, w], "tensor<?x4x?x?xf32>"), 4
-        if kind == "concat":
+        if kind == "split" and channels % 16 == 0:
+            sizes = self.constant(f"[{channels - 16}, 16]" if channels > 16 else "[8, 8]", "tensor<2xi64>")
+            half = max(channels - 16, 8), min(channels, 16) if channels > 16 else 8
+            self.count += 1
+            names = [f"%v{self.count}#{i}" for i in (0, 1)]
+            types = [f"tensor<?x{each}x?x?xf32>" for each in half]
+            self.lines.append(f"  %v{self.count}:2 = graph.split {x[0]}, {sizes[0]} {{axis = 1 : i64}} : "
+                              f"({x[1]}, {sizes[1]}) -> ({types[0]}, {types[1]})")
+            return self.op("concat {axis = 1 : i64}", [(names[1], types[1]), (names[0], types[0])],
+                           open_), channels
+        if kind in ("concat", "split"):
             return self.op("concat {axis = 1 : i64}", [x, self.elementwise(x)],
                            f"tensor<?x{2 * channels}x?x?xf32>"), 2 * channels
         if kind == "gate":
@@ -96,6 +109,18 @@ class Network:
         if kind == "softmax":
             axis = self.random.choice((1, 3))
             return self.op(f"softmax {{axis = {axis} : i64}}", [x], open_), channels
+        if kind == "resize":
+            self.count += 1
+            none = (f"%v{self.count}", "none")
+            self.lines.append(f"  {none[0]} = graph.none : none")
+            scales = self.constant("[2.0, 2.0]", "tensor<2xf32>")
+            return self.op("resize {axes = array<i64: 2, 3>, mode = \"nearest\", nearest_mode = \"floor\", "
+                           "coordinate_transformation_mode = \"asymmetric\"}",
+                           [x, none, scales, none], open_), channels
+        if kind == "sized":  # By what is computed of its own shape.
+            shape = self.op("shape", [x], "tensor<4xi64>")
+            flat = self.op("flatten {axis = 2 : i64}", [x], "tensor<?x?xf32>")
+            return self.op("reshape", [flat, shape], open_), channels
         pads = self.constant("[1, 0, 2, 1]", "tensor<4xi64>")
         axes = self.constant("[2, 3]", "tensor<2xi64>")
         return self.op("pad", [x, pads, self.constant("0.5", "tensor<f32>"), axes], open_), channels

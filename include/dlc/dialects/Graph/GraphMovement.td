@@ -8,6 +8,7 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def ShapeOp : Graph_Op<"shape", "Opaque", [
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let summary = "The dimensions of a tensor";
   let description = [{
@@ -24,6 +25,12 @@ def ShapeOp : Graph_Op<"shape", "Opaque", [
                        Graph_Int<"INT64_MAX">:$end);
   let results = (outs Graph_I64Tensor:$y);
   let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The dimensions that are asked for, [first, last), of an `x` of known
+    /// rank.
+    int64_t getFirst();
+    int64_t getLast();
+  }];
 }
 
 def SizeOp : Graph_Op<"size", "Opaque", [

@@ -78,8 +78,9 @@ constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
 }
 
 /// How constants are packed by calls that are made ready while running. The
-/// packed form of one depends on the operation, on its attributes `algorithm`
-/// and `group`, and on its own shape and size.
+/// packed form of one depends on the operation, on its attributes `algorithm`,
+/// `group` and `channel_block`, on the rank of the first operand, and on its
+/// own shape and size.
 struct ConstantPacking {
   std::string_view attribute = {}; ///< Empty: they are not.
   int64_t form = 1;                ///< Its value where they are.
