@@ -450,7 +450,7 @@ static bool isNumber(Value value, double number) {
   near.convert(held.getSemantics(), APFloat::rmNearestTiesToEven, &isInexact);
   if (held == near)
     return true;
-  const bool isExact = number == 0.5 || number == 1;
+  const bool isExact = number == 0 || number == 0.5 || number == 1;
   if (isExact || elements.getElementType().getIntOrFloatBitWidth() < 32)
     return false;
   APFloat above = near, below = near;
@@ -544,6 +544,58 @@ struct RecognizeGelu : OpRewritePattern<MulOp> {
   }
 };
 
+/// What a clamp from 0 to 6 of it and 3 gives the value of, or null.
+static Value clampedBySix(Value value) {
+  auto clamp = value.getDefiningOp<ClampOp>();
+  if (!clamp || !isNumber(clamp.getLo(), 0) || !isNumber(clamp.getHi(), 6))
+    return {};
+  return summandBeside(clamp.getX(),
+                       [](Value three) { return isNumber(three, 3); });
+}
+
+/// Whether the value is the hard sigmoid of a hard swish of x.
+static bool isHardGate(Value value, Value x) {
+  if (auto sigmoid = value.getDefiningOp<HardSigmoidOp>())
+    return sigmoid.getX() == x &&
+           sigmoid.getAlpha().convertToFloat() == float(1.0 / 6) &&
+           sigmoid.getBeta().convertToFloat() == 0.5f;
+  Value clamped = factorBeside(value, 1.0 / 6);
+  return clamped && clampedBySix(clamped) == x;
+}
+
+/// The x of which the value is the hard swish, or null.
+static Value hardSwishOf(Value value) {
+  Value whole = factorBeside(value, 1.0 / 6);
+  auto product = (whole ? whole : value).getDefiningOp<MulOp>();
+  if (!product)
+    return {};
+  for (auto [x, gate] : {std::pair(product.getA(), product.getB()),
+                         std::pair(product.getB(), product.getA())})
+    if (whole ? clampedBySix(gate) == x : isHardGate(gate, x))
+      return x;
+  return {};
+}
+
+/// x * clamp(x + 3, 0, 6) / 6, in any order: as RecognizeSilu. Where that
+/// product overflows, the hard swish need not.
+template <typename Op> struct RecognizeHardSwish : OpRewritePattern<Op> {
+  /// Before a factor that is left over becomes part of weights.
+  RecognizeHardSwish(MLIRContext *context)
+      : OpRewritePattern<Op>(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Value x = hardSwishOf(op.getResult());
+    if (!x || x.getType() != op.getType())
+      return failure();
+    auto swish =
+        HardSwishOp::create(rewriter, op.getLoc(), op->getResultTypes(), x);
+    copyPlacement(op, swish);
+    rewriter.replaceOp(op, swish);
+    return success();
+  }
+};
+
 struct SimplifyInference
     : dlc::graph::impl::SimplifyInferencePassBase<SimplifyInference> {
   void runOnOperation() override {
@@ -551,6 +603,7 @@ struct SimplifyInference
     RewritePatternSet patterns(context);
     patterns.add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias,
                  ExpandPower, DivideByMultiplying, RecognizeGelu, RecognizeSilu,
+                 RecognizeHardSwish<DivOp>, RecognizeHardSwish<MulOp>,
                  TransposeOperands>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))

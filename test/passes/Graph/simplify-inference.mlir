@@ -234,6 +234,37 @@ func.func @gates(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// Quotients and products, inside and outside; clamps to others stay.
+
+// CHECK-LABEL: func.func @hard_swish
+// CHECK-COUNT-4: graph.hard_swish %arg0
+// CHECK: %[[C:.*]] = graph.clamp
+// CHECK-NEXT: %[[D:.*]] = graph.mul %arg0, %[[C]]
+// CHECK-NEXT: %[[E:.*]] = graph.div %[[D]]
+// CHECK-NEXT: return %{{.*}}, %[[E]]
+func.func @hard_swish(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<1xf32>
+  %six = graph.constant dense<6.0> : tensor<f32>
+  %seven = graph.constant dense<7.0> : tensor<f32>
+  %sixth = graph.constant dense<0.166666672> : tensor<f32>
+  %0 = graph.add %x, %three : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  %1 = graph.clamp %0, %zero, %six : (tensor<8xf32>, tensor<f32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.mul %x, %1 : tensor<8xf32>
+  %3 = graph.div %2, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.mul %sixth, %2 : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %5 = graph.div %1, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = graph.mul %5, %x : tensor<8xf32>
+  %7 = graph.hard_sigmoid %x {alpha = 0.166666672 : f32} : tensor<8xf32>
+  %8 = graph.mul %x, %7 : tensor<8xf32>
+  %9 = graph.clamp %0, %zero, %seven : (tensor<8xf32>, tensor<f32>, tensor<f32>) -> tensor<8xf32>
+  %10 = graph.mul %x, %9 : tensor<8xf32>
+  %11 = graph.div %10, %six : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %3, %4, %6, %8, %11 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // As exporters write it; the half does not become part of weights behind.
 
 // CHECK-LABEL: func.func @gelu

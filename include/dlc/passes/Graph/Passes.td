@@ -519,10 +519,11 @@ def SimplifyInferencePass
     chains of transposes and of reshapes are one, a transposed product is one of
     transposed operands where these are smaller; second and third powers, and
     quotients by powers of two, are products; a product of x and its sigmoid is
-    `silu`, and what is written of `erf` or `tanh` as `gelu` is, that, also
-    beside other uses of its parts. Where what a fold
+    `silu`, what is written of `erf` or `tanh` as `gelu` is, that, and what is
+    written of `clamp` or `hard_sigmoid` as `hard_swish` is, also beside other
+    uses of its parts. Where what a fold
     would change has other uses or its weights are not known f32 or f64, it
-    stays. Values change by rounding only.
+    stays. Values change by rounding only, and where parts overflow.
     Cost: linear in the operations and in the weights that change.
 
     ```mlir
