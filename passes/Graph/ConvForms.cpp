@@ -291,6 +291,28 @@ static void addGeneratedForms(const Convolution &own,
                          costWith(isImageBlocked ? together : apart)});
 }
 
+/// An image of which as many windows are computed as a result is assumed to
+/// have: they may be far larger than an assumed image, or lie far apart.
+static RankedTensorType assumedImageOf(ConvOp conv) {
+  RankedTensorType type = typeOf(conv.getX()), weights = typeOf(conv.getW());
+  SmallVector<int64_t> shape(withAssumedExtents(type).getShape());
+  const size_t rank = shape.size() - 2;
+  auto at = [](ArrayRef<int64_t> list, size_t i, int64_t otherwise) {
+    return i < list.size() ? list[i] : otherwise;
+  };
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t kernel = weights.getDimSize(d + 2);
+    if (!type.isDynamicDim(d + 2) || ShapedType::isDynamic(kernel))
+      continue;
+    const int64_t extent = (kAssumedExtent - 1) * at(conv.getStrides(), d, 1) +
+                           (kernel - 1) * at(conv.getDilations(), d, 1) + 1 -
+                           at(conv.getPads(), d, 0) -
+                           at(conv.getPads(), rank + d, 0);
+    shape[d + 2] = std::max<int64_t>(extent, 1);
+  }
+  return type.clone(shape);
+}
+
 SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
                                               const ConvOptions &options) {
   const int64_t block = options.block;
@@ -308,9 +330,9 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
     addGeneratedForms(own, options, forms);
     return forms;
   }
-  auto imageType = withAssumedExtents(typeOf(own.image));
-  auto resultType = typeOf(own.result);
+  auto imageType = typeOf(own.image), resultType = typeOf(own.result);
   if (isOpen) {
+    imageType = assumedImageOf(cast<ConvOp>(op));
     std::optional<RankedTensorType> assumed = own.resultOf(imageType);
     if (!assumed)
       return forms;
