@@ -20,11 +20,27 @@ struct Aligned {
 
 } // namespace
 
+/// Whether one scale and one zero point are for all of an x of known rank.
+template <typename Op> static bool isOfOneScale(Op op) {
+  auto isOne = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.hasStaticShape() && type.getNumElements() == 1;
+  };
+  auto x = dyn_cast<RankedTensorType>(op.getX().getType());
+  return op.getBlockSize() == 0 && x && !llvm::is_contained(x.getShape(), 0) &&
+         op.getX().getType() == op.getY().getType().clone(getElementTypeOrSelf(
+                                    op.getX().getType())) &&
+         isOne(op.getScale()) && isOne(op.getZeroPoint());
+}
+
 /// Nullopt where types are not known, or blocks do not divide the axis.
 template <typename Op> static std::optional<Aligned> align(Formula &f, Op op) {
+  Value x = op.getX();
+  if (isOfOneScale(op))
+    return Aligned{x, f.reshape(op.getScale(), {}),
+                   f.reshape(op.getZeroPoint(), {})};
   if (!hasElements(op))
     return std::nullopt;
-  Value x = op.getX();
   auto axis = static_cast<int64_t>(op.getAxis());
   const auto block = static_cast<int64_t>(op.getBlockSize());
   ArrayRef<int64_t> extents = Formula::typeOf(x).getShape();
@@ -40,7 +56,7 @@ template <typename Op> static std::optional<Aligned> align(Formula &f, Op op) {
     shape = split;
     shape[axis + 1] = 1;
     x = f.reshape(x, split);
-  } else if (Formula::typeOf(op.getScale()).getNumElements() != 1) {
+  } else {
     axis = wrapAxis(axis, rank);
     shape.assign(rank - axis, 1);
     shape.front() = extents[axis];

@@ -153,7 +153,7 @@ static DynamicCall makeCallOf(const DynamicEntry &from,
   Candidate plain{typesOf(inputs), typesOf(outputs), {}};
   if (!entry.fromOperation(from.operation,
                            {plain.inputs, plain.outputs, *from.attributes},
-                           plain.attributes))
+                           from.constants, plain.attributes))
     return made;
   if (activation)
     for (const Attribute &attribute : *activation)

@@ -100,13 +100,15 @@ static constexpr std::string_view transposedConvolutions[] = {"conv_transpose"};
 static constexpr std::string_view einsteinSums[] = {"einsum"};
 static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
 static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
+static constexpr std::string_view reductions[] = {"reduce_sum", "reduce_mean",
+                                                  "reduce_max", "reduce_min"};
 
 static constexpr size_t secondOperand[] = {1};
 static constexpr size_t layerWeights[] = {1, 2};
 
 /// A product has no attributes.
 static bool matmulFromOperation(std::string_view, const KernelCall &,
-                                Attributes &) {
+                                ConstantOperands, Attributes &) {
   return true;
 }
 
@@ -255,6 +257,15 @@ static constexpr LibraryEntry entries[] = {
      .cost = softmaxCost,
      .operations = softmaxes,
      .fromOperation = softmaxFromOperation},
+    {.name = "cpu.reduce",
+     .prepare = prepareUnpacked<prepareReduce>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isReduceSupported,
+     .bound = kSumBound,
+     .cost = reduceCost,
+     .operations = reductions,
+     .fromOperation = reduceFromOperation},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

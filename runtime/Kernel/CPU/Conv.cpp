@@ -400,7 +400,7 @@ KernelCost cpu::convCost(const KernelCall &call) {
 }
 
 bool cpu::convFromOperation(std::string_view, const KernelCall &call,
-                            Attributes &attributes) {
+                            ConstantOperands, Attributes &attributes) {
   if (call.inputs.size() < 2 || call.inputs[1].rank() < 3)
     return false;
   const int64_t rank = call.inputs[1].rank() - 2;

@@ -29,7 +29,7 @@ bool convPaysInParts(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
 /// As LibraryEntry::fromOperation, of a conv.
 bool convFromOperation(std::string_view operation, const KernelCall &call,
-                       Attributes &attributes);
+                       ConstantOperands, Attributes &attributes);
 /// Of operands of `bytes`, without an algorithm.
 KernelCost directConvCost(const ConvShape &shape, uint64_t bytes);
 

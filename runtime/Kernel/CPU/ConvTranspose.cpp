@@ -276,7 +276,7 @@ KernelCost cpu::convTransposeCost(const KernelCall &call) {
 }
 
 bool cpu::convTransposeFromOperation(std::string_view, const KernelCall &call,
-                                     Attributes &attributes) {
+                                     ConstantOperands, Attributes &attributes) {
   for (const Attribute &attribute : call.attributes)
     attributes.set(attribute.name, attribute.value);
   return true;

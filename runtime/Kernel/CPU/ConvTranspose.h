@@ -21,7 +21,8 @@ size_t convTransposeWorkspaceBytes(const KernelCall &call);
 KernelCost convTransposeCost(const KernelCall &call);
 /// As LibraryEntry::fromOperation.
 bool convTransposeFromOperation(std::string_view operation,
-                                const KernelCall &call, Attributes &attributes);
+                                const KernelCall &call, ConstantOperands,
+                                Attributes &attributes);
 
 } // namespace dlc::rt::cpu
 

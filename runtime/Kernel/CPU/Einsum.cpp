@@ -253,7 +253,7 @@ KernelCost cpu::einsumCost(const KernelCall &call) {
 }
 
 bool cpu::einsumFromOperation(std::string_view, const KernelCall &call,
-                              Attributes &attributes) {
+                              ConstantOperands, Attributes &attributes) {
   attributes.set("equation",
                  std::string(call.attributes.getString("equation")));
   return true;

@@ -16,7 +16,7 @@ size_t einsumWorkspaceBytes(const KernelCall &call);
 KernelCost einsumCost(const KernelCall &call);
 /// As LibraryEntry::fromOperation.
 bool einsumFromOperation(std::string_view operation, const KernelCall &call,
-                         Attributes &attributes);
+                         ConstantOperands, Attributes &attributes);
 
 } // namespace dlc::rt::cpu
 

@@ -188,7 +188,7 @@ KernelCost cpu::integerConvCost(const KernelCall &call) {
 }
 
 bool cpu::integerConvFromOperation(std::string_view, const KernelCall &call,
-                                   Attributes &attributes) {
+                                   ConstantOperands, Attributes &attributes) {
   if (call.attributes.getString("auto_pad", "NOTSET") != "NOTSET")
     return false;
   attributes.set("group", call.attributes.getInt("group", 1));

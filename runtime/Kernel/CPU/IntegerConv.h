@@ -20,7 +20,8 @@ KernelCost integerConvCost(const KernelCall &call);
 /// Gives the call of the library the attributes of the operation; false for
 /// padding that is not resolved.
 bool integerConvFromOperation(std::string_view operation,
-                              const KernelCall &call, Attributes &attributes);
+                              const KernelCall &call, ConstantOperands,
+                              Attributes &attributes);
 
 } // namespace dlc::rt::cpu
 

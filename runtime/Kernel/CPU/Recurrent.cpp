@@ -678,7 +678,7 @@ KernelCost cpu::recurrentCost(const KernelCall &call) {
 }
 
 bool cpu::recurrentFromOperation(std::string_view operation,
-                                 const KernelCall &call,
+                                 const KernelCall &call, ConstantOperands,
                                  Attributes &attributes) {
   attributes = call.attributes;
   attributes.set("cell", std::string(operation));

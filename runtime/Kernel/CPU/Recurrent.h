@@ -19,7 +19,7 @@ size_t recurrentWorkspaceBytes(const KernelCall &call);
 KernelCost recurrentCost(const KernelCall &call);
 /// As LibraryEntry::fromOperation, of rnn, gru and lstm.
 bool recurrentFromOperation(std::string_view operation, const KernelCall &call,
-                            Attributes &attributes);
+                            ConstantOperands, Attributes &attributes);
 
 } // namespace dlc::rt::cpu
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of cpu.pool and cpu.softmax share; as KernelSet.h, and
-// without inline functions for the same reason.
+// What the two halves of cpu.pool, cpu.softmax and cpu.reduce share; as
+// KernelSet.h, and without inline functions for the same reason.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_ROWSET_H
 #define DLC_RUNTIME_KERNEL_CPU_ROWSET_H
@@ -44,11 +44,25 @@ struct SoftmaxPlan {
   bool isLog;
 };
 
+/// Rows of `length` elements that lie `inner` apart, of as many rows beside
+/// each other, with tiles as SoftmaxPlan has them.
+struct ReducePlan {
+  enum class Fold : uint8_t { Sum, Greatest, Least };
+  int64_t rows, length, inner;
+  int64_t rowBlock;
+  int64_t columnBlock, columnBlocks;
+  Fold fold;
+  bool isMean;
+  uint8_t resultAt; ///< Among the arguments.
+};
+
 struct RowKernels {
   void (*pool)(const PoolPlan &plan, void *const *arguments, int64_t begin,
                int64_t end);
   void (*softmax)(const SoftmaxPlan &plan, void *const *arguments,
                   int64_t begin, int64_t end);
+  void (*reduce)(const ReducePlan &plan, void *const *arguments, int64_t begin,
+                 int64_t end);
 };
 
 extern const RowKernels baselineRows;

@@ -7,6 +7,7 @@
 
 #include "Activations.h"
 #include "PoolRowTiles.h"
+#include "ReduceTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -151,7 +152,7 @@ void runSoftmax(const SoftmaxPlan &plan, void *const *arguments, int64_t begin,
   }
 }
 
-constexpr RowKernels theseRows = {runPool, runSoftmax};
+constexpr RowKernels theseRows = {runPool, runSoftmax, runReduce};
 
 } // namespace
 } // namespace dlc::rt::cpu

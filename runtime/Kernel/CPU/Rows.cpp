@@ -144,7 +144,7 @@ Status cpu::preparePool(const KernelCall &call, Isa isa,
 }
 
 bool cpu::poolFromOperation(std::string_view operation, const KernelCall &call,
-                            Attributes &attributes) {
+                            ConstantOperands, Attributes &attributes) {
   const Attributes &given = call.attributes;
   const auto rank = static_cast<int64_t>(given.getInts("kernel_shape").size());
   ref::Window window;
@@ -230,7 +230,8 @@ Status cpu::prepareSoftmax(const KernelCall &call, Isa isa,
 }
 
 bool cpu::softmaxFromOperation(std::string_view operation,
-                               const KernelCall &call, Attributes &attributes) {
+                               const KernelCall &call, ConstantOperands,
+                               Attributes &attributes) {
   if (call.inputs.empty() || call.inputs[0].type != DLC_F32)
     return false;
   const int64_t axis = call.attributes.getInt("axis", -1);
@@ -245,6 +246,146 @@ KernelCost cpu::softmaxCost(const KernelCall &call) {
   if (!planSoftmax(call, plan).isOk())
     return {};
   return {flopsOfPower * static_cast<uint64_t>(plan.rows) *
+              static_cast<uint64_t>(plan.length) *
+              static_cast<uint64_t>(plan.inner),
+          bytesOf(call)};
+}
+
+//===----------------------------------------------------------------------===//
+// cpu.reduce
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ReduceFacts {
+  std::string_view operation;
+  ReducePlan::Fold fold;
+  bool isMean;
+};
+} // namespace
+
+static const ReduceFacts *factsOf(std::string_view operation) {
+  static constexpr ReduceFacts facts[] = {
+      {"reduce_sum", ReducePlan::Fold::Sum, false},
+      {"reduce_mean", ReducePlan::Fold::Sum, true},
+      {"reduce_max", ReducePlan::Fold::Greatest, false},
+      {"reduce_min", ReducePlan::Fold::Least, false},
+  };
+  const auto *found =
+      std::ranges::find(facts, operation, &ReduceFacts::operation);
+  return found == std::end(facts) ? nullptr : found;
+}
+
+/// What the axes leave apart: rows, what each is folded of, and rows that lie
+/// beside each other.
+static Status planAxes(const KernelCall &call, ReducePlan &plan) {
+  const TensorType &x = call.inputs[0];
+  std::vector<bool> isFolded(x.shape.size(), false);
+  for (int64_t axis : call.attributes.getInts("axes")) {
+    if (axis < 0 || axis >= x.rank() || isFolded[axis])
+      return makeError(StatusCode::InvalidArgument,
+                       "expected different axes of %s, got %" PRId64,
+                       toString(x).c_str(), axis);
+    isFolded[axis] = true;
+  }
+  plan.rows = plan.length = plan.inner = 1;
+  bool hasFolded = false, isBehind = false;
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    const int64_t extent = x.shape[d];
+    if (extent == 1)
+      continue;
+    if (isFolded[d] && isBehind)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected axes that follow each other");
+    hasFolded |= isFolded[d];
+    isBehind |= hasFolded && !isFolded[d];
+    (isFolded[d] ? plan.length : isBehind ? plan.inner : plan.rows) *= extent;
+  }
+  return Status::ok();
+}
+
+static Status planReduce(const KernelCall &call, ReducePlan &plan) {
+  DLC_RETURN_IF_ERROR(
+      checkAttributes(call.attributes, {{"axes", AttributeKind::Ints},
+                                        {"operation", AttributeKind::String}}));
+  if (call.inputs.empty() || call.inputs.size() > 2 || call.outputs.size() != 1)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one or two inputs and one output, got %zu and "
+                     "%zu",
+                     call.inputs.size(), call.outputs.size());
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.inputs[0], DLC_F32, "x", 0, DLC_MAX_RANK));
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.outputs[0], DLC_F32, "y", 0, DLC_MAX_RANK));
+  const std::string_view operation = call.attributes.getString("operation");
+  const ReduceFacts *facts = factsOf(operation);
+  if (!facts)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a known reduction, got '%.*s'",
+                     int(operation.size()), operation.data());
+  plan.fold = facts->fold;
+  plan.isMean = facts->isMean;
+  plan.resultAt = static_cast<uint8_t>(call.inputs.size());
+  DLC_RETURN_IF_ERROR(checkElements(call.inputs.first(1)));
+  DLC_RETURN_IF_ERROR(planAxes(call, plan));
+  if (elementCount(call.outputs[0].shape) != plan.rows * plan.inner)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected %" PRId64 " results, got %s",
+                     plan.rows * plan.inner, toString(call.outputs[0]).c_str());
+  plan.rowBlock = std::max<int64_t>(1, wantedElements / plan.length);
+  constexpr int64_t line = 64;
+  plan.columnBlock = std::max(line, wantedElements / plan.length / line * line);
+  plan.columnBlocks = ceilDiv(plan.inner, plan.columnBlock);
+  return Status::ok();
+}
+
+bool cpu::isReduceSupported(const KernelCall &call, std::string &why) {
+  return isPlanned<ReducePlan, planReduce>(call, why);
+}
+
+Status cpu::prepareReduce(const KernelCall &call, Isa isa,
+                          std::unique_ptr<PreparedKernel> &prepared) {
+  const RowKernels *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  ReducePlan plan = {};
+  DLC_RETURN_IF_ERROR(planReduce(call, plan));
+  const int64_t tiles = plan.inner > 1 ? plan.rows * plan.columnBlocks
+                                       : ceilDiv(plan.rows, plan.rowBlock);
+  prepared =
+      std::make_unique<PreparedPlan<ReducePlan>>(plan, tiles, kernels->reduce);
+  return Status::ok();
+}
+
+bool cpu::reduceFromOperation(std::string_view operation,
+                              const KernelCall &call,
+                              ConstantOperands constants,
+                              Attributes &attributes) {
+  if (call.inputs.empty() || call.inputs[0].type != DLC_F32)
+    return false;
+  const int64_t rank = call.inputs[0].rank();
+  std::vector<int64_t> axes;
+  const bool hasAxes =
+      call.inputs.size() > 1 && call.inputs[1].type != DLC_INVALID_TYPE;
+  if (hasAxes) {
+    if (constants.size() < 2 || !constants[1] ||
+        call.inputs[1].type != DLC_I64 || call.inputs[1].rank() != 1)
+      return false;
+    const auto *values = static_cast<const int64_t *>(constants[1]);
+    for (int64_t i = 0; i < call.inputs[1].shape[0]; ++i)
+      axes.push_back(values[i] < 0 ? values[i] + rank : values[i]);
+  } else {
+    for (int64_t d = 0; d < rank; ++d)
+      axes.push_back(d);
+  }
+  attributes.set("axes", std::move(axes));
+  attributes.set("operation", std::string(operation));
+  return true;
+}
+
+KernelCost cpu::reduceCost(const KernelCall &call) {
+  ReducePlan plan = {};
+  if (!planReduce(call, plan).isOk())
+    return {};
+  return {static_cast<uint64_t>(plan.rows) *
               static_cast<uint64_t>(plan.length) *
               static_cast<uint64_t>(plan.inner),
           bytesOf(call)};

@@ -88,6 +88,9 @@ struct ConstantPacking {
   std::span<const size_t> operands = {};
 };
 
+/// Values of operands, null where one is not constant.
+using ConstantOperands = std::span<const void *const>;
+
 /// What an entry does with its sums before it writes them: operands that it
 /// adds, by number, -1 for one that it does not, and then the activation that
 /// the attributes `activation`, `alpha` and `beta` say.
@@ -157,9 +160,11 @@ struct LibraryEntry {
   /// shapes are found while running, calls are made ready for those.
   std::span<const std::string_view> operations = {};
   /// Gives a call the attributes with which the entry computes one of them, of
-  /// which `call` has the types and attributes. False where it cannot. Not null
-  /// where there are operations, or it computes those of another entry.
+  /// which `call` has the types and attributes, and the values of what is
+  /// constant. False where it cannot. Not null where there are operations, or
+  /// it computes those of another entry.
   bool (*fromOperation)(std::string_view operation, const KernelCall &call,
+                        ConstantOperands constants,
                         Attributes &attributes) = nullptr;
   /// Of such calls.
   ConstantPacking constants = {};

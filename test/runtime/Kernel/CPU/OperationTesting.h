@@ -42,7 +42,7 @@ struct OperationCall : Call {
     attributes = {};
     workspace = {};
     if (!entry.fromOperation(operation, {inputs, {&output, 1}, given},
-                             attributes))
+                             constants, attributes))
       return false;
     if (!entry.isSupported(view(), why))
       return false;
@@ -91,6 +91,7 @@ struct OperationCall : Call {
   const char *operation;
   Attributes given;
   Random random;
+  std::vector<const void *> constants; ///< As LibraryEntry::fromOperation.
 };
 
 } // namespace dlc::rt::cpu::testing

@@ -183,3 +183,122 @@ TEST(SoftmaxTest, EachDimension) {
             .isOk());
   }
 }
+
+namespace {
+
+/// A reduction along `axes`, of all elements where that is nothing.
+struct ReduceCall : OperationCall {
+  ReduceCall(const char *operation, Shape shape,
+             std::optional<std::vector<int64_t>> along, bool keepDims,
+             uint64_t seed)
+      : OperationCall(operation, {std::move(shape)}, keeping(keepDims), seed),
+        axes(along.value_or(std::vector<int64_t>())) {
+    if (!along)
+      return;
+    const auto count = static_cast<int64_t>(axes.size());
+    addInput(f32({2 * count}), random);
+    inputs.back() = {DLC_I64, {count}};
+    std::memcpy(values.back().data(), axes.data(), count * sizeof(int64_t));
+    constants = {nullptr, axes.data()};
+  }
+
+  static Attributes keeping(bool keepDims) {
+    Attributes attributes;
+    attributes.set("keepdims", int64_t(keepDims));
+    return attributes;
+  }
+
+  std::vector<int64_t> axes;
+};
+
+constexpr const char *reductions[] = {"reduce_sum", "reduce_mean", "reduce_max",
+                                      "reduce_min"};
+
+} // namespace
+
+TEST(ReduceTest, RandomAxes) {
+  Random random(9);
+  int computed = 0;
+  for (uint64_t round = 0; round < 400; ++round) {
+    const int64_t rank = 1 + random.below(5);
+    Shape shape;
+    for (int64_t d = 0; d < rank; ++d)
+      shape.push_back(1 + random.below(random.below(3) ? 9 : 70));
+    std::optional<std::vector<int64_t>> axes;
+    if (random.below(5)) {
+      axes.emplace();
+      const int64_t first = random.below(rank);
+      const int64_t last = first + 1 + random.below(rank - first);
+      for (int64_t d = first; d < last; ++d)
+        axes->push_back(random.below(2) ? d : d - rank);
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    ReduceCall call(reductions[round % 4], shape, axes, random.below(2), round);
+    if (round % 3 == 0) {
+      constexpr float odd[] = {std::numeric_limits<float>::quiet_NaN(),
+                               kInfinity, -0.0f};
+      for (float value : odd)
+        call.values[0].data()[random.below(call.values[0].size())] = value;
+    }
+    call.expectSame("cpu.reduce", prepareReduce, 1e-5);
+    if (HasFatalFailure())
+      return;
+    ++computed;
+  }
+  EXPECT_EQ(computed, 400);
+}
+
+TEST(ReduceTest, LongRowsAndWideOnes) {
+  for (const char *operation : reductions) {
+    SCOPED_TRACE(operation);
+    ReduceCall(operation, {300001}, std::nullopt, false, 1)
+        .expectSame("cpu.reduce", prepareReduce, 1e-5);
+    ReduceCall(operation, {3, 20000, 17}, {{1}}, true, 2)
+        .expectSame("cpu.reduce", prepareReduce, 1e-5);
+    ReduceCall(operation, {2, 3, 5000}, {{1}}, true, 3)
+        .expectSame("cpu.reduce", prepareReduce, 1e-5);
+    ReduceCall(operation, {1, 4, 20, 30, 16}, {{2, 3}}, true, 4)
+        .expectSame("cpu.reduce", prepareReduce, 1e-5);
+  }
+}
+
+// Every term counts, and an error of one does not grow with their number.
+TEST(ReduceTest, SumsOfManyEqualTerms) {
+  for (Shape shape : {Shape{1 << 24}, Shape{1 << 22, 4}}) {
+    ReduceCall call("reduce_sum", shape, {{0}}, false, 1);
+    std::fill_n(call.values[0].data(), call.values[0].size(), 0.1f);
+    call.expectSame("cpu.reduce", prepareReduce, 2e-6);
+  }
+}
+
+TEST(ReduceTest, RefusesOddCalls) {
+  auto supports = [](ReduceCall call, bool isConstant = true) {
+    if (call.reference().empty())
+      return false;
+    if (!isConstant)
+      call.constants.clear();
+    std::string why;
+    return call.readCall(*lookupLibraryEntry("cpu.reduce"), why);
+  };
+  EXPECT_TRUE(supports({"reduce_sum", {4, 5, 6}, {{1, 2}}, true, 1}));
+  EXPECT_TRUE(supports({"reduce_sum", {4, 1, 6}, {{0, 2}}, true, 1}));
+  EXPECT_FALSE(supports({"reduce_sum", {4, 5, 6}, {{0, 2}}, true, 1}));
+  EXPECT_FALSE(supports({"reduce_sum", {4, 5, 6}, {{1}}, true, 1}, false))
+      << "axes that are found while running";
+  auto refuses = [](const char *operation, std::vector<int64_t> axes,
+                    Shape to) {
+    const TensorType x = f32({4, 5, 6}), y = f32(std::move(to));
+    Attributes attributes;
+    attributes.set("operation", std::string(operation));
+    attributes.set("axes", std::move(axes));
+    std::unique_ptr<PreparedKernel> kernel;
+    return !prepareReduce({{&x, 1}, {&y, 1}, attributes}, Isa::Baseline, kernel)
+                .isOk();
+  };
+  EXPECT_FALSE(refuses("reduce_max", {1}, {4, 6}));
+  EXPECT_TRUE(refuses("reduce_prod", {1}, {4, 6}));
+  EXPECT_TRUE(refuses("reduce_max", {1, 1}, {4, 6}));
+  EXPECT_TRUE(refuses("reduce_max", {3}, {4, 6}));
+  EXPECT_TRUE(refuses("reduce_max", {-1}, {4, 5}));
+  EXPECT_TRUE(refuses("reduce_max", {1}, {4, 5}));
+}

@@ -213,6 +213,12 @@
 //   e^x along a dimension, over their sum.
 //   axis                which one, default the last
 //   log                 1: the logarithm of that
+// cpu.reduce    inputs (x, axes?), output y
+//   x folded along axes that follow each other, but for those of one element,
+//   which may be anywhere. The second input is not read.
+//   operation           of Graph: "reduce_sum", "reduce_mean", "reduce_max",
+//                       "reduce_min"
+//   axes                which, from 0
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
@@ -296,6 +302,8 @@ Status preparePoolVolume(const KernelCall &call, Isa isa,
                          std::unique_ptr<PreparedKernel> &prepared);
 Status preparePool(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
+Status prepareReduce(const KernelCall &call, Isa isa,
+                     std::unique_ptr<PreparedKernel> &prepared);
 Status prepareSoftmax(const KernelCall &call, Isa isa,
                       std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
