@@ -29,6 +29,36 @@ void ElementRuns::addLoop(int64_t extent, const Offsets &strides) {
     loops.push_back({extent, strides});
 }
 
+/// Whether runs of so many elements had better be gathered.
+static bool isShort(int64_t length, int64_t tile, int64_t mostTile) {
+  return length % tile != 0 && length <= mostTile / tile * tile / 2;
+}
+
+/// Makes one run of several that some operands begin anew, where tiles are
+/// whole numbers of these.
+void ElementRuns::joinRepeated() {
+  if (loops.size() < 2 || tile % loops[0].extent != 0)
+    return;
+  const Loop &inner = loops[0], &outer = loops[1];
+  const int64_t extent = inner.extent * outer.extent;
+  if (extent <= tile || isShort(extent, tile, mostTile))
+    return;
+  auto isEven = [&](size_t k) {
+    return outer.strides[k] == inner.strides[k] * inner.extent;
+  };
+  for (size_t k = 0; k != operandCount; ++k)
+    if (!isEven(k) && outer.strides[k] != 0)
+      return;
+  Loop joined{extent, inner.strides};
+  for (size_t k = 0; k + 1 != operandCount; ++k)
+    if (!isEven(k)) {
+      periods[k] = inner.extent;
+      joined.strides[k] = 0;
+    }
+  loops.erase(loops.begin());
+  loops.front() = joined;
+}
+
 ElementRuns::ElementRuns(DlcKernelFunction function, int64_t tile,
                          std::span<const TensorView> inputs,
                          const TensorView &result)
@@ -53,17 +83,17 @@ ElementRuns::ElementRuns(DlcKernelFunction function, int64_t tile,
   }
   if (loops.empty()) // One element.
     loops.push_back({1, {}});
-  for (size_t k = 0; k != operandCount; ++k) {
-    isAlike[k] = k + 1 != operandCount && loops[0].strides[k] == 0;
-    hasAlike |= isAlike[k];
-  }
+  for (size_t k = 0; k + 1 != operandCount; ++k)
+    periods[k] = loops[0].strides[k] == 0;
+  joinRepeated();
+  for (size_t k = 0; k != operandCount; ++k)
+    hasAlike |= periods[k] > 0;
   for (size_t d = 1; d != loops.size(); ++d)
     runs *= loops[d].extent;
 
   constexpr int64_t wanted = 4096;
   const int64_t length = loops[0].extent;
-  areShort =
-      runs > 1 && length % tile != 0 && length <= mostTile / tile * tile / 2;
+  areShort = runs > 1 && isShort(length, tile, mostTile);
   pieceRuns = std::max<int64_t>(1, wanted / length);
   pieceLength = std::min<int64_t>(length, wanted);
   piecesOfRun = (length + pieceLength - 1) / pieceLength;
@@ -104,24 +134,30 @@ void ElementRuns::run(void *const *arguments, int64_t begin,
 //===----------------------------------------------------------------------===//
 
 template <typename T>
-static void fill(std::byte *target, const std::byte *element, int64_t count) {
-  T value;
-  std::memcpy(&value, element, sizeof(T));
+static void fill(std::byte *target, const std::byte *source, int64_t period,
+                 int64_t count) {
+  const T *elements = reinterpret_cast<const T *>(source);
   T *values = reinterpret_cast<T *>(target);
-  std::fill(values, values + count, value);
+  if (period == 1) {
+    std::fill(values, values + count, elements[0]);
+    return;
+  }
+  for (int64_t i = 0; i < count; i += period)
+    std::copy(elements, elements + std::min(period, count - i), values + i);
 }
 
-static void fillElements(std::byte *target, const std::byte *element,
-                         size_t size, int64_t count) {
+/// `count` elements, of which the first `period` repeat.
+static void fillElements(std::byte *target, const std::byte *source,
+                         size_t size, int64_t period, int64_t count) {
   switch (size) {
   case 1:
-    return fill<uint8_t>(target, element, count);
+    return fill<uint8_t>(target, source, period, count);
   case 2:
-    return fill<uint16_t>(target, element, count);
+    return fill<uint16_t>(target, source, period, count);
   case 4:
-    return fill<uint32_t>(target, element, count);
+    return fill<uint32_t>(target, source, period, count);
   default:
-    return fill<uint64_t>(target, element, count);
+    return fill<uint64_t>(target, source, period, count);
   }
 }
 
@@ -136,7 +172,7 @@ void ElementRuns::gather(size_t operand, const std::byte *source, int64_t first,
     rest /= loops[d].extent;
     source += index[d] * loops[d].strides[operand];
   }
-  const int64_t length = loops[0].extent, step = isAlike[operand] ? 0 : 1;
+  const int64_t length = loops[0].extent, step = periods[operand] ? 0 : 1;
   T *to = reinterpret_cast<T *>(target);
   for (int64_t run = 0; run != count; ++run) {
     const T *from = reinterpret_cast<const T *>(source);
@@ -208,13 +244,13 @@ void ElementRuns::compute(const Pointers &at, int64_t count,
   function(reinterpret_cast<void *const *>(last.data()), 0, 1);
 }
 
-/// As compute(), where some operands have one element for all.
+/// As compute(), where some operands repeat elements.
 void ElementRuns::computeAlike(Pointers at, int64_t count,
                                Copies &copies) const {
   const int64_t step = mostTile / tile * tile;
   for (size_t k = 0; k != operandCount; ++k)
-    if (isAlike[k]) {
-      fillElements(copies.bytes[k], at[k], sizes[k],
+    if (periods[k]) {
+      fillElements(copies.bytes[k], at[k], sizes[k], periods[k],
                    std::min(step, (count + tile - 1) / tile * tile));
       at[k] = copies.bytes[k];
     }
@@ -224,7 +260,7 @@ void ElementRuns::computeAlike(Pointers at, int64_t count,
     function(reinterpret_cast<void *const *>(at.data()), 0, length / tile);
     const int64_t rest = length % tile;
     for (size_t k = 0; k != operandCount; ++k)
-      if (!isAlike[k])
+      if (!periods[k])
         at[k] += (length - rest) * sizes[k];
     if (rest)
       computeRest(at, rest, copies);
@@ -238,7 +274,7 @@ void ElementRuns::computeRest(const Pointers &at, int64_t count,
   for (size_t k = 0; k != operandCount; ++k) {
     held[k] = copies.bytes[k];
     const size_t bytes = count * sizes[k];
-    if (isAlike[k] || k + 1 == operandCount)
+    if (periods[k] || k + 1 == operandCount)
       continue;
     std::memcpy(held[k], at[k], bytes);
     std::memset(held[k] + bytes, 0, tile * sizes[k] - bytes);

@@ -15,8 +15,9 @@ namespace dlc::rt {
 
 /// An elementwise kernel on tensors that broadcast as NumPy's, walked in runs:
 /// as many elements as lie behind each other in the result and in each operand,
-/// or are one and the same element of it. Of such an operand the kernel gets
-/// copies of the element, and of what fills no tile a copy of a whole one, so
+/// or are one and the same element of it, or the same few again and again, as
+/// where channels in blocks have a factor each. Of such an operand the kernel
+/// gets copies of these, and of what fills no tile a copy of a whole one, so
 /// that its code knows vectors alone. Short runs, as channels that are last,
 /// are copied behind each other until they fill tiles.
 class ElementRuns final : public PreparedKernel {
@@ -48,6 +49,7 @@ private:
   };
 
   void addLoop(int64_t extent, const Offsets &strides);
+  void joinRepeated();
   void computeShort(void *const *arguments, int64_t first, int64_t last,
                     Copies &copies) const;
   template <typename T>
@@ -61,7 +63,9 @@ private:
   const int64_t tile;
   const size_t operandCount;
   std::array<uint8_t, mostOperands> sizes; ///< Of elements, in bytes.
-  std::array<bool, mostOperands> isAlike;  ///< One element all along a run.
+  /// How many elements repeat along a run; 0 of operands that have one for
+  /// each.
+  std::array<int64_t, mostOperands> periods{};
   bool hasAlike = false, areShort = false;
   std::vector<Loop> loops; ///< The first is the run itself.
   int64_t runs = 1;

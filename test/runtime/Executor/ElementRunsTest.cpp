@@ -133,3 +133,20 @@ TEST(ElementRuns, RandomShapes) {
     compare<16>(shapes, whole, round);
   }
 }
+
+// What repeats along a run, as factors of channels in blocks do, in whole tiles
+// or in parts of one, beside what is one element for all.
+TEST(ElementRuns, Repeated) {
+  uint32_t seed = 1;
+  for (int64_t block : {2, 4, 8, 16})
+    for (int64_t width : {1, 3, 8, 33, 500}) {
+      const Shape whole = {2, 3, 5, width, block};
+      const Shape factors = {3, 1, 1, block}, one = {1}, pixels = {5, width, 1};
+      SCOPED_TRACE(std::to_string(block) + " " + std::to_string(width));
+      compare<16>({whole, factors, one}, whole, seed++);
+      compare<16>({factors, whole, factors}, whole, seed++);
+      compare<tileOf>({factors, {block}, whole}, whole, seed++);
+      compare<16>({pixels, factors, whole}, whole, seed++);
+      compare<16>({factors, one, pixels}, whole, seed++);
+    }
+}
