@@ -229,6 +229,16 @@ const DynamicCall *Execution::State::findCall(const LaunchRecord &record,
   });
 }
 
+/// Tells who watches what computes `record`, with the sum behind it, if any.
+void Execution::State::tellOfCall(const LaunchRecord &record,
+                                  const DynamicCall &call,
+                                  std::optional<size_t> sum) const {
+  if (observer) [[unlikely]]
+    observer->onCall(numberOf(record),
+                     {call.entry, call.algorithm, call.channelBlock,
+                      call.cost.flops, call.cost.bytes, sum});
+}
+
 /// Runs the call on `values`, of which -1 is absent.
 Status Execution::State::runCall(const DynamicCall &call,
                                  std::span<const int32_t> values, Lane &lane) {
@@ -276,9 +286,14 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
     DynamicCall made;
     made.kernel = std::make_unique<ElementRuns>(record.function, record.tiles,
                                                 inputs, output);
-    made.nanoseconds = record.nanoseconds * (1 + elements / record.tiles);
+    const uint64_t tiles = 1 + elements / record.tiles;
+    made.nanoseconds = record.nanoseconds * tiles;
+    made.cost = {program.names[launch].flops * tiles, output.bytes()};
+    for (const TensorView &input : inputs)
+      made.cost.bytes += input.bytes();
     return made;
   });
+  tellOfCall(record, *call, std::nullopt);
   return runCall(*call, values, lane);
 }
 
@@ -378,6 +393,8 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
     const DynamicCall *call = findSumCall(record, *entry, results[0], lane);
     isSummed[entry->sum->launch] = call != nullptr;
     if (call)
+      tellOfCall(record, *call, entry->sum->launch);
+    if (call)
       return runSumCall(*call, record, *entry, results[0], lane);
   }
   std::span<const int32_t> outputs =
@@ -389,8 +406,10 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
   }
   fillTensors(record, lane);
   if (const DynamicCall *call =
-          entry ? findCall(record, *entry, lane) : nullptr)
+          entry ? findCall(record, *entry, lane) : nullptr) {
+    tellOfCall(record, *call, std::nullopt);
     return runCall(*call, program.argumentsOf(record), lane);
+  }
   DLC_RETURN_IF_ERROR(compute(record, lane));
   return checkAllocated(record);
 }

@@ -174,7 +174,11 @@ static DynamicCall makeCallOf(const DynamicEntry &from,
        kernel = kernel->next())
     ++steps;
   if (entry.cost)
-    made.nanoseconds = nanosecondsOf(entry.cost(best->call())) / steps;
+    made.cost = entry.cost(best->call());
+  made.nanoseconds = nanosecondsOf(made.cost) / steps;
+  made.entry = entry.name;
+  made.algorithm = best->attributes.getString("algorithm");
+  made.channelBlock = best->attributes.getInt("channel_block", 0);
   made.packed = std::move(best->packed);
   made.kernel = std::move(prepared);
   return made;

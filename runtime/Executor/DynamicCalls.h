@@ -30,6 +30,11 @@ struct DynamicCall {
   std::vector<int32_t> operands;
   size_t workspaceBytes = 0;
   uint64_t nanoseconds = 0; ///< Of each kernel of the chain.
+  /// What people are told of it.
+  std::string_view entry = {};
+  std::string algorithm = {};
+  int64_t channelBlock = 0;
+  KernelCost cost = {};
 };
 
 /// A launch of any shape that adds values to the result of an operation, which

@@ -191,6 +191,8 @@ private:
   bool takeMemory(uint32_t from, const LaunchRecord &record,
                   const TensorType &result);
   size_t numberOf(const LaunchRecord &record) const;
+  void tellOfCall(const LaunchRecord &record, const DynamicCall &call,
+                  std::optional<size_t> sum) const;
   const DynamicCall *findCall(const LaunchRecord &record,
                               const DynamicEntry &entry, const Lane &lane);
   Status runCall(const DynamicCall &call, std::span<const int32_t> values,

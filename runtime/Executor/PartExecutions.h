@@ -35,6 +35,12 @@ private:
                   uint64_t end) override {
       observer->onLaunch(first + launch, thread, begin, end);
     }
+    void onCall(size_t launch, const CallInfo &call) override {
+      CallInfo own = call;
+      if (own.sum)
+        own.sum = first + *own.sum;
+      observer->onCall(first + launch, own);
+    }
     void onWait(unsigned thread, uint64_t begin, uint64_t end) override {
       observer->onWait(thread, begin, end);
     }

@@ -33,6 +33,13 @@ void TraceRecorder::onLaunch(size_t launch, unsigned, uint64_t begin,
   profiler.add(event);
 }
 
+void TraceRecorder::onCall(size_t launch, const CallInfo &call) {
+  launches[launch].flops = call.flops;
+  launches[launch].bytes = call.bytes;
+  if (!call.entry.empty())
+    launches[launch].detail = profiler.textId(std::string(call.entry));
+}
+
 void TraceRecorder::onWait(unsigned thread, uint64_t begin, uint64_t end) {
   ProfileEvent event;
   event.begin = begin;

@@ -24,18 +24,36 @@ using namespace dlc::tool;
 
 namespace {
 
-/// Keeps the shortest time of each launch, and how often it ran.
+/// Keeps the shortest time of each launch, how often it ran, and what computed
+/// those whose shapes were found while running.
 class Timer : public rt::LaunchObserver {
 public:
   explicit Timer(size_t launches)
-      : nanoseconds(launches, UINT64_MAX), counts(launches) {}
+      : nanoseconds(launches, UINT64_MAX), counts(launches), calls(launches),
+        computedBy(launches) {}
+  void onCall(size_t launch, const rt::CallInfo &call) override {
+    if (counts[launch])
+      return; // Shapes stay the same.
+    calls[launch] = {std::string(call.entry), std::string(call.algorithm),
+                     call.channelBlock, call.flops, call.bytes};
+    if (call.sum)
+      computedBy[*call.sum] = launch;
+  }
   void onLaunch(size_t launch, unsigned, uint64_t begin,
                 uint64_t end) override {
     nanoseconds[launch] = std::min(nanoseconds[launch], end - begin);
     ++counts[launch];
   }
+  struct Call {
+    std::string entry, algorithm;
+    int64_t channelBlock;
+    uint64_t flops, bytes;
+  };
   std::vector<uint64_t> nanoseconds;
   std::vector<size_t> counts;
+  std::vector<std::optional<Call>> calls;
+  /// Of a sum: the launch in front of it whose call computes it.
+  std::vector<std::optional<size_t>> computedBy;
 };
 
 /// What is explained: a program, or of those that it is made of the largest
@@ -129,31 +147,47 @@ static bool isRounded(const abi::Kernel &kernel) {
 }
 
 /// What it multiplies, if anything.
-static Factors factorsOf(const abi::Kernel &kernel) {
+static Factors factorsOf(const abi::Kernel &kernel, std::string_view name) {
   if (isRounded(kernel))
     return Factors::Rounded;
-  return kernel.name()->string_view().starts_with("cpu.integer_")
-             ? Factors::Bytes
-             : Factors::Floats;
+  return name.starts_with("cpu.integer_") ? Factors::Bytes : Factors::Floats;
 }
 
 /// Its name, the algorithm where the entry has several, the block of channels
 /// of its result, if there is one, and bf16 where floats are rounded, or the
 /// bfloat16 that they may be split to where this machine has tiles for them:
 /// "cpu.conv (winograd, 16c, 3 parts)".
+static std::string describe(std::string_view name, std::string_view algorithm,
+                            int64_t channelBlock,
+                            const std::string &parts = "") {
+  std::string how(algorithm);
+  auto add = [&](const std::string &text) {
+    if (!text.empty())
+      how += (how.empty() ? "" : ", ") + text;
+  };
+  add(channelBlock > 0 ? std::to_string(channelBlock) + "c" : "");
+  add(parts);
+  return std::string(name) + (how.empty() ? "" : " (" + how + ")");
+}
+
 static std::string describe(const abi::Kernel &kernel) {
-  std::string how;
-  if (const abi::Attribute *algorithm = algorithmOf(kernel))
-    how = algorithm->s()->str();
-  if (const abi::Attribute *block = findAttribute(kernel, "channel_block");
-      block && block->i() > 0)
-    how += (how.empty() ? "" : ", ") + std::to_string(block->i()) + "c";
+  const abi::Attribute *algorithm = algorithmOf(kernel);
+  const abi::Attribute *block = findAttribute(kernel, "channel_block");
   const abi::Attribute *parts = findAttribute(kernel, rt::kBf16Parts);
+  std::string inParts;
   if (isRounded(kernel))
-    how += (how.empty() ? "bf16" : ", bf16");
+    inParts = "bf16";
   else if (parts && rt::cpu::bestIsa() == rt::cpu::Isa::AMX)
-    how += (how.empty() ? "" : ", ") + std::to_string(parts->i()) + " parts";
-  return kernel.name()->str() + (how.empty() ? "" : " (" + how + ")");
+    inParts = std::to_string(parts->i()) + " parts";
+  return describe(kernel.name()->string_view(),
+                  algorithm ? algorithm->s()->string_view() : "",
+                  block ? block->i() : 0, inParts);
+}
+
+static std::string boundText(float bound) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0e", bound);
+  return bound > 0 ? text : "";
 }
 
 /// What the library says that results may be off by; "" where it says nothing.
@@ -165,9 +199,7 @@ static std::string boundOf(const abi::Kernel &kernel) {
   float bound = isRounded(kernel)     ? entry->roundedBound
                 : algorithmOf(kernel) ? entry->algorithmBound
                                       : entry->bound;
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0e", bound);
-  return bound > 0 ? text : "";
+  return boundText(bound);
 }
 
 /// Visits the programs that run by themselves in `program`, in the order of the
@@ -205,40 +237,23 @@ static Explained explained(const rt::Program &loaded,
   return {whole, largest ? *largest : whole, first, batch};
 }
 
-/// The library entry that computes an operation whose shapes are found while
-/// running, or null.
-static const rt::LibraryEntry *entryOfShapes(const abi::Program &program,
-                                             const abi::Launch &launch,
-                                             const abi::Kernel &kernel) {
-  constexpr std::string_view prefix = "reference.";
-  std::string_view name = kernel.name()->string_view();
-  const auto *arguments = launch.arguments();
-  auto valueOf = [&](unsigned i) {
-    return arguments->Get(i) < 0 ? nullptr
-                                 : program.values()->Get(arguments->Get(i));
-  };
-  if (kernel.kind() != abi::KernelKind::Reference ||
-      !name.starts_with(prefix) || !launch.inputs() || !valueOf(0))
-    return nullptr;
-  name.remove_prefix(prefix.size());
-  for (unsigned i = launch.inputs(); i < arguments->size(); ++i) {
-    const abi::Value *value = valueOf(i);
-    if (!value)
-      continue;
-    bool isOpen = value->unranked();
-    for (unsigned d = 0; value->shape() && d < value->shape()->size(); ++d)
-      isOpen |= value->shape()->Get(d) < 0;
-    const rt::LibraryEntry *entry = rt::lookupEntryOfOperation(
-        name, rt::DataType(valueOf(0)->type()), rt::DataType(value->type()));
-    if (isOpen && entry)
-      return entry;
-  }
-  return nullptr;
+/// What the call that computed a launch says of it.
+static void describeCall(const Timer::Call &call, LaunchReport &report) {
+  report.flops = call.flops;
+  report.bytes = call.bytes;
+  if (call.entry.empty())
+    return;
+  report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
+  report.note = "made ready for the shapes that come";
+  report.kernel = describe(call.entry, call.algorithm, call.channelBlock);
+  if (const rt::LibraryEntry *entry = rt::lookupLibraryEntry(call.entry))
+    report.bound = boundText(call.algorithm.empty() ? entry->bound
+                                                    : entry->algorithmBound);
 }
 
 static std::vector<LaunchReport> collect(const rt::Program &loaded,
                                          const Explained &from,
-                                         const std::vector<uint64_t> &times,
+                                         const Timer &timer,
                                          const Roofline &roof) {
   const abi::Program &program = from.plan;
   std::vector<LaunchReport> reports;
@@ -258,22 +273,24 @@ static std::vector<LaunchReport> collect(const rt::Program &loaded,
       report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
       report.note = "instead of " + kernel.name()->str();
     }
-    if (const rt::LibraryEntry *entry =
-            entryOfShapes(program, launch, kernel)) {
-      report.kernel = entry->name;
-      report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
-      report.note = "made ready for the shapes that come";
-    }
     report.memory = memoryOf(program, launch, kernel);
     report.flops = kernel.flops();
     report.bytes = kernel.bytes();
     report.bound = boundOf(kernel);
-    report.microseconds = times[number] / 1e3;
+    report.microseconds = timer.nanoseconds[number] / 1e3;
+    if (const auto &call = timer.calls[number])
+      describeCall(*call, report);
+    const bool isDoneBefore = timer.computedBy[number].has_value();
+    if (isDoneBefore) {
+      report.flops = report.bytes = 0;
+      report.memory = "done";
+      report.note = "the library computes it with what it adds up";
+    }
     const abi::Device &device = *program.devices()->Get(launch.device());
-    if (device.kind() == abi::DeviceKind::CPU)
-      report.roof =
-          roof.microsecondsOf(report.flops, report.bytes, factorsOf(kernel)) /
-          report.microseconds;
+    if (device.kind() == abi::DeviceKind::CPU && !isDoneBefore)
+      report.roof = roof.microsecondsOf(report.flops, report.bytes,
+                                        factorsOf(kernel, report.kernel)) /
+                    report.microseconds;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -430,11 +447,12 @@ static void printTable(const ExplainReport &report) {
               report.peer.empty() ? "" : "    peer us", "kind", "bound",
               "memory", "kernel", "node");
   double total = 0;
-  size_t inPlace = 0, addTo = 0;
+  size_t inPlace = 0, addTo = 0, done = 0;
   for (const LaunchReport &launch : launches) {
     total += launch.microseconds;
     inPlace += launch.memory == "in place";
     addTo += launch.memory == "add to";
+    done += launch.memory == "done";
   }
   for (const LaunchReport &launch : launches)
     std::printf("%10.1f %6.1f %8.1f %8.1f %6s%s  %-9s %-5s %-8s %-28s %s\n",
@@ -452,8 +470,11 @@ static void printTable(const ExplainReport &report) {
               static_cast<unsigned long long>(report.constantBytes));
   for (const std::string &code : report.code)
     std::printf("code: %s\n", code.c_str());
-  std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
+  std::printf("%zu launches work in place, %zu add to what is there", inPlace,
               addTo);
+  if (done)
+    std::printf(", %zu are done by the library with what they add up", done);
+  std::printf("\n");
   std::printf("roof: %.1f GF/s in products, %.1f of floats rounded to bf16, "
               "%.1f of bytes, %.1f GB/s in copies; what the caches hold is "
               "faster\n",
@@ -503,7 +524,7 @@ int ExplainCommand::run() {
   ExplainReport report;
   report.model = model.path;
   report.batch = from.batch;
-  report.launches = collect(program, from, timer.nanoseconds, roof);
+  report.launches = collect(program, from, timer, roof);
   if (peer)
     askPeer(*peer, from, runs, report);
   report.roof = roof;

@@ -17,7 +17,7 @@ namespace dlc::tool {
 
 struct LaunchReport {
   std::string label, kernel, kind, note;
-  std::string memory; ///< "in place", "add to" or "".
+  std::string memory; ///< "in place", "add to", "done" or "".
   std::string bound;  ///< What results may be off by; "" where it is not told.
   uint64_t flops = 0, bytes = 0;
   double microseconds = 0;

@@ -11,11 +11,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace dlc::rt {
 
 class Program;
+
+/// What computes a launch whose shapes were found while running.
+struct CallInfo {
+  std::string_view entry;        ///< "cpu.conv"; empty: generated code.
+  std::string_view algorithm;    ///< Empty: the first one of the entry.
+  int64_t channelBlock = 0;      ///< Of the result; 0: channels are plain.
+  uint64_t flops = 0, bytes = 0; ///< By the entry's model.
+  /// The launch of a sum behind it that is computed, too, and does nothing
+  /// then.
+  std::optional<size_t> sum;
+};
 
 /// Told of what an execution does, on the thread that does it; several at once
 /// for a program of several streams. Numbers of threads are below
@@ -27,6 +40,9 @@ public:
   virtual ~LaunchObserver() = default;
   virtual void onLaunch(size_t launch, unsigned thread, uint64_t begin,
                         uint64_t end) = 0;
+  /// In front of onLaunch(); not of launches that are computed as their
+  /// operations are defined.
+  virtual void onCall(size_t launch, const CallInfo &call) {}
   /// The thread had nothing to do until another one was done: at the end of a
   /// launch that workers share, or between the launches of several streams.
   virtual void onWait(unsigned thread, uint64_t begin, uint64_t end) {}
@@ -43,6 +59,7 @@ public:
 
   void onLaunch(size_t launch, unsigned thread, uint64_t begin,
                 uint64_t end) override;
+  void onCall(size_t launch, const CallInfo &call) override;
   void onWait(unsigned thread, uint64_t begin, uint64_t end) override;
   void onMemory(Context device, uint64_t bytes) override;
 
@@ -51,7 +68,8 @@ private:
 
   Profiler &profiler;
   uint32_t waitName;
-  std::vector<ProfileEvent> launches; ///< All but the times.
+  std::vector<ProfileEvent>
+      launches; ///< All but the times, each of one thread.
   /// Of each thread that waited: the text; 0 for others.
   std::unique_ptr<std::atomic<uint32_t>[]> threadRows;
 };
