@@ -79,8 +79,10 @@ FailureOr<SmallVector<Value>> QuantizeLinearOp::decompose(OpBuilder &builder) {
       f.div(f.cast(aligned->x, division), f.cast(aligned->scale, division));
   // Of short floats the sum may need more bits than the quotient.
   x = f.cast(x, computeType(division));
-  // NaN becomes the zero point.
-  x = f.select(f.make<IsNanOp>(x), 0.0, f.make<RoundOp>(x));
+  // NaN becomes the zero point. What is rounded is read by what follows alone,
+  // which so is one kernel with it also where shapes are open.
+  x = f.make<RoundOp>(x);
+  x = f.select(f.make<IsNanOp>(x), 0.0, x);
   x = f.add(x, f.cast(aligned->zeroPoint, Formula::elementOf(x)));
   const auto [least, most] = limitsOf(integer);
   x = f.make<MaxOp>(x, f.number(x, least));
