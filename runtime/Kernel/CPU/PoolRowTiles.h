@@ -11,8 +11,8 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_POOLROWTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_POOLROWTILES_H
 
+#include "Folds.h"
 #include "RowSet.h"
-#include "Vector.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -43,31 +43,15 @@ inline int64_t startOf(const PoolExtent &extent, int64_t position) {
 inline int64_t countedTaps(const PoolPlan &plan, const PoolExtent &extent,
                            int64_t position) {
   const int64_t at = startOf(extent, position);
+  // Most windows are within, and divisions take longer than what is counted.
+  if (at >= 0 && at + (extent.kernel - 1) * extent.dilation < extent.in)
+    return extent.kernel;
   return plan.countsPadding ? tapsBelow(extent, at, extent.in + extent.end)
                             : tapsWithin(extent, at, extent.in).count();
 }
 
-/// What a window of nothing gives.
-template <bool isMax>
-inline constexpr float kNothing = isMax ? -__builtin_inff() : 0;
-
-/// NaN is greatest.
-template <bool isMax> inline float combined(float old, float value) {
-  if constexpr (isMax)
-    return value > old || value != value ? value : old;
-  else
-    return old + value;
-}
-
-template <bool isMax> inline Vec combined(Vec old, Vec value) {
-  if constexpr (isMax)
-    return (value > old) | (value != value) ? value : old;
-  else
-    return old + value;
-}
-
 /// y[i] takes in x[i * step]; the first time there is nothing in y.
-template <bool isMax, int stride>
+template <typename Fold, int stride>
 inline void combineTap(float *y, const float *x, int64_t count,
                        int64_t anyStride, bool isFirst) {
   const int64_t step = stride ? stride : anyStride;
@@ -76,40 +60,39 @@ inline void combineTap(float *y, const float *x, int64_t count,
       y[i] = x[i * step];
   else
     for (int64_t i = 0; i < count; ++i)
-      y[i] = combined<isMax>(y[i], x[i * step]);
+      y[i] = Fold::of(y[i], x[i * step]);
 }
 
-/// The same of neighbours.
-template <bool isMax>
-inline void combineRun(float *y, const float *x, int64_t count, bool isFirst) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const Vec value = load(x + i);
-    store(y + i, isFirst ? value : combined<isMax>(load(y + i), value));
+/// `count` neighbours, each of `taps` that lie `tapStep` apart.
+template <typename Fold>
+inline void combineRun(float *y, const float *x, int64_t count, int64_t taps,
+                       int64_t tapStep) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    Vec value = splat(Fold::nothing);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      value = Fold::of(value, loadFirst(x + tap * tapStep + i, count - i));
+    storeFirst(y + i, value, count - i);
   }
-  combineTap<isMax, 1>(y + i, x + i, count - i, 1, isFirst);
 }
 
-template <bool isMax>
+template <typename Fold>
 inline void combineTap(float *y, const float *x, int64_t count, int64_t stride,
                        bool isFirst) {
   switch (stride) {
-  case 1:
-    return combineRun<isMax>(y, x, count, isFirst);
   case 2:
-    return combineTap<isMax, 2>(y, x, count, 2, isFirst);
+    return combineTap<Fold, 2>(y, x, count, 2, isFirst);
   case 3:
-    return combineTap<isMax, 3>(y, x, count, 3, isFirst);
+    return combineTap<Fold, 3>(y, x, count, 3, isFirst);
   case 4:
-    return combineTap<isMax, 4>(y, x, count, 4, isFirst);
+    return combineTap<Fold, 4>(y, x, count, 4, isFirst);
   default:
-    return combineTap<isMax, 0>(y, x, count, stride, isFirst);
+    return combineTap<Fold, 0>(y, x, count, stride, isFirst);
   }
 }
 
 /// Column `column` of the windows of row `position` and those behind it, down
 /// which they are combined: `pitch` of them, where some lie beside the image.
-template <bool isMax>
+template <typename Fold>
 inline void combineDown(const PoolPlan &plan, const float *x, int64_t position,
                         int64_t column, float *row) {
   const int64_t at = startOf(plan.height, position), all = plan.pitch;
@@ -120,45 +103,37 @@ inline void combineDown(const PoolPlan &plan, const float *x, int64_t position,
   if (taps.count() == 0)
     begin = end = all;
   for (int64_t i = 0; i < begin * plan.inner; ++i)
-    row[i] = kNothing<isMax>;
+    row[i] = Fold::nothing;
   for (int64_t i = end * plan.inner; i < all * plan.inner; ++i)
-    row[i] = kNothing<isMax>;
-  for (int64_t tap = taps.first; tap < taps.end; ++tap) {
-    const int64_t rowOfTap = at + tap * plan.height.dilation;
-    combineRun<isMax>(row + begin * plan.inner,
-                      x + (rowOfTap * plan.width.in + column + begin) *
-                              plan.inner,
-                      (end - begin) * plan.inner, tap == taps.first);
-  }
-}
-
-/// Runs of `length` elements in place of elements.
-template <bool isMax>
-inline void combineRuns(float *y, const float *x, int64_t count, int64_t stride,
-                        int64_t length, bool isFirst) {
-  if (stride == 1)
-    return combineRun<isMax>(y, x, count * length, isFirst);
-  for (int64_t i = 0; i < count; ++i)
-    combineRun<isMax>(y + i * length, x + i * stride * length, length, isFirst);
+    row[i] = Fold::nothing;
+  const int64_t firstRow = at + taps.first * plan.height.dilation;
+  combineRun<Fold>(row + begin * plan.inner,
+                   x + (firstRow * plan.width.in + column + begin) * plan.inner,
+                   (end - begin) * plan.inner, taps.count(),
+                   plan.height.dilation * plan.width.in * plan.inner);
 }
 
 /// `count` windows of rows that are `plan.pitch` apart, one after the other.
-template <bool isMax>
+template <typename Fold>
 inline void combineAlong(const PoolPlan &plan, const float *rows, int64_t count,
                          float *y) {
   const PoolExtent &width = plan.width;
-  for (int64_t tap = 0; tap < width.kernel; ++tap) {
-    const float *first = rows + tap * width.dilation * plan.inner;
-    if (plan.inner == 1)
-      combineTap<isMax>(y, first, count, width.stride, tap == 0);
-    else
-      combineRuns<isMax>(y, first, count, width.stride, plan.inner, tap == 0);
+  const int64_t inner = plan.inner, tapStep = width.dilation * inner;
+  if (width.stride == 1)
+    return combineRun<Fold>(y, rows, count * inner, width.kernel, tapStep);
+  if (inner > 1) {
+    for (int64_t i = 0; i < count; ++i)
+      combineRun<Fold>(y + i * inner, rows + i * width.stride * inner, inner,
+                       width.kernel, tapStep);
+    return;
   }
+  for (int64_t tap = 0; tap < width.kernel; ++tap)
+    combineTap<Fold>(y, rows + tap * tapStep, count, width.stride, tap == 0);
 }
 
 /// The windows of rows [first, last) in columns [column, column + columns): of
 /// a plane x to a plane y.
-template <bool isMax>
+template <typename Fold>
 inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
                         int64_t first, int64_t last, int64_t column,
                         int64_t columns) {
@@ -170,9 +145,9 @@ inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
   for (int64_t row = first; row < last; row += most) {
     const int64_t count = least(most, last - row);
     for (int64_t i = 0; i < count; ++i)
-      combineDown<isMax>(plan, x, row + i, from,
-                         rows + i * plan.pitch * plan.inner);
-    combineAlong<isMax>(plan, rows, (count - 1) * perRow + columns, results);
+      combineDown<Fold>(plan, x, row + i, from,
+                        rows + i * plan.pitch * plan.inner);
+    combineAlong<Fold>(plan, rows, (count - 1) * perRow + columns, results);
     for (int64_t i = 0; i < count; ++i)
       __builtin_memcpy(y + ((row + i) * plan.width.out + column) * plan.inner,
                        results + i * perRow * plan.inner,
@@ -182,21 +157,20 @@ inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
 
 /// Elements [j, j + kLanes) of the window that has `rows` and `columns`, the
 /// first of which are those of `x`.
-template <bool isMax>
+template <typename Fold>
 inline Vec windowOf(const PoolPlan &plan, const float *x, int64_t rows,
                     int64_t columns) {
   const int64_t rowStep = plan.height.dilation * plan.width.in * plan.inner;
   const int64_t columnStep = plan.width.dilation * plan.inner;
-  Vec value = splat(kNothing<isMax>);
+  Vec value = splat(Fold::nothing);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      value =
-          combined<isMax>(value, load(x + row * rowStep + column * columnStep));
+      value = Fold::of(value, load(x + row * rowStep + column * columnStep));
   return value;
 }
 
 /// Windows of vectors, or wider than that: each by itself, from memory.
-template <bool isMax>
+template <typename Fold>
 inline void poolEach(const PoolPlan &plan, const float *x, float *y,
                      int64_t position) {
   const PoolExtent &width = plan.width;
@@ -215,57 +189,71 @@ inline void poolEach(const PoolPlan &plan, const float *x, float *y,
     int64_t j = 0;
     for (; j + kLanes <= inner; j += kLanes)
       store(values + j,
-            windowOf<isMax>(plan, window + j, down.count(), along.count()));
+            windowOf<Fold>(plan, window + j, down.count(), along.count()));
     for (; j < inner; ++j) {
-      float value = kNothing<isMax>;
+      float value = Fold::nothing;
       for (int64_t row = 0; row < down.count(); ++row)
         for (int64_t column = 0; column < along.count(); ++column)
-          value = combined<isMax>(
-              value, window[(row * plan.height.dilation * width.in +
-                             column * width.dilation) *
-                                inner +
-                            j]);
+          value =
+              Fold::of(value, window[(row * plan.height.dilation * width.in +
+                                      column * width.dilation) *
+                                         inner +
+                                     j]);
       values[j] = value;
     }
   }
 }
 
+/// Positions [first, end) of windows that lie within a row.
+inline Taps positionsWithin(const PoolExtent &extent) {
+  const int64_t span = (extent.kernel - 1) * extent.dilation + 1;
+  const int64_t last = extent.in + extent.begin - span;
+  const int64_t first =
+      least((extent.begin + extent.stride - 1) / extent.stride, extent.out);
+  const int64_t end = last < 0 ? 0 : last / extent.stride + 1;
+  return {first, end < first ? first : least(end, extent.out)};
+}
+
 /// The mean of nothing is 0.
 inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
                        int64_t last) {
-  constexpr int64_t most = 512;
-  float counts[most];
-  for (int64_t column = 0; column < plan.width.out; column += most) {
-    const int64_t columns = least(most, plan.width.out - column);
-    for (int64_t i = 0; i < columns; ++i)
-      counts[i] = static_cast<float>(countedTaps(plan, plan.width, column + i));
-    for (int64_t row = first; row < last; ++row) {
-      float *sums = y + (row * plan.width.out + column) * plan.inner;
-      const auto rows = static_cast<float>(countedTaps(plan, plan.height, row));
-      for (int64_t i = 0; i < columns; ++i)
-        for (int64_t j = i * plan.inner; j < (i + 1) * plan.inner; ++j) {
-          const float count = rows * counts[i];
-          sums[j] = count > 0 ? sums[j] / count : 0;
-        }
+  const Taps within = positionsWithin(plan.width);
+  for (int64_t row = first; row < last; ++row) {
+    const int64_t rows = countedTaps(plan, plan.height, row);
+    float *sums = y + row * plan.width.out * plan.inner;
+    auto divide = [&](int64_t begin, int64_t end, int64_t columns) {
+      const int64_t count = rows * columns;
+      const float factor = count ? 1 / static_cast<float>(count) : 0;
+      for (int64_t i = begin * plan.inner; i < end * plan.inner; ++i)
+        sums[i] *= factor;
+    };
+    divide(within.first, within.end, plan.width.kernel);
+    for (int64_t i = 0; i < plan.width.out; ++i) {
+      if (i == within.first)
+        i = within.end;
+      if (i < plan.width.out)
+        divide(i, i + 1, countedTaps(plan, plan.width, i));
     }
   }
 }
 
-template <bool isMax>
+template <typename Fold>
 inline void poolRows(const PoolPlan &plan, const float *x, float *y,
                      int64_t first, int64_t last) {
-  if (plan.columns == 0 || plan.inner % kLanes == 0)
+  if (plan.isWhole)
+    y[0] = foldRow<Fold>(x, plan.height.in * plan.width.in);
+  else if (plan.columns == 0 || plan.inner % kLanes == 0)
     for (int64_t row = first; row < last; ++row)
-      poolEach<isMax>(plan, x, y, row);
+      poolEach<Fold>(plan, x, y, row);
   else if (plan.isOneRow)
-    combineAlong<isMax>(plan, x + first * plan.width.in * plan.inner,
-                        (last - first) * plan.width.out,
-                        y + first * plan.width.out * plan.inner);
+    combineAlong<Fold>(plan, x + first * plan.width.in * plan.inner,
+                       (last - first) * plan.width.out,
+                       y + first * plan.width.out * plan.inner);
   else
     for (int64_t column = 0; column < plan.width.out; column += plan.columns)
-      poolColumns<isMax>(plan, x, y, first, last, column,
-                         least(plan.columns, plan.width.out - column));
-  if constexpr (!isMax)
+      poolColumns<Fold>(plan, x, y, first, last, column,
+                        least(plan.columns, plan.width.out - column));
+  if (!plan.isMax)
     divideRows(plan, y, first, last);
 }
 
@@ -279,8 +267,8 @@ void runPool(const PoolPlan &plan, void *const *arguments, int64_t begin,
                      plane * plan.height.in * plan.width.in * plan.inner;
     float *y = static_cast<float *>(arguments[1]) +
                plane * plan.height.out * plan.width.out * plan.inner;
-    plan.isMax ? poolRows<true>(plan, x, y, first, last)
-               : poolRows<false>(plan, x, y, first, last);
+    plan.isMax ? poolRows<GreatestFold>(plan, x, y, first, last)
+               : poolRows<SumFold>(plan, x, y, first, last);
   }
 }
 

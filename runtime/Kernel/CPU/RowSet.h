@@ -27,6 +27,7 @@ struct PoolPlan {
   /// How many windows of a row are combined at once, 0 where a single one is
   /// too wide, and how far rows are apart meanwhile: a multiple of the step.
   int64_t columns, pitch;
+  bool isWhole; ///< A single window of all elements.
   /// Windows of one row each follow each other in memory, those of the next row
   /// behind them: rows are as if they were one.
   bool isOneRow;

@@ -59,6 +59,11 @@ static Status readExtent(const KernelCall &call, const ref::Window &window,
 /// How windows that follow each other in rows are combined.
 static void planColumns(PoolPlan &plan) {
   const PoolExtent &width = plan.width, &height = plan.height;
+  auto isAll = [](const PoolExtent &extent) {
+    return extent.out == 1 && extent.kernel == extent.in && extent.begin == 0 &&
+           (extent.dilation == 1 || extent.kernel == 1);
+  };
+  plan.isWhole = plan.inner == 1 && isAll(width) && isAll(height);
   const int64_t span = (width.kernel - 1) * width.dilation + 1;
   const int64_t most = PoolPlan::mostPitch / plan.inner;
   if (span > most || width.stride > most)

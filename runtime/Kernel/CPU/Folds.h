@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elements as their sum, the greatest or the least of them. See Vector.h for
+// who may include it.
+//
+// Sums of two halves are added up: the error of a long sum is hardly more than
+// that of a short one.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_FOLDS_H
+#define DLC_RUNTIME_KERNEL_CPU_FOLDS_H
+
+#include "Vector.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+struct SumFold {
+  static constexpr float nothing = 0;
+  static float of(float a, float b) { return a + b; }
+  static Vec of(Vec a, Vec b) { return a + b; }
+};
+/// NaN is the greatest, and below the least.
+struct GreatestFold {
+  static constexpr float nothing = -__builtin_inff();
+  static float of(float a, float b) { return b > a || b != b ? b : a; }
+  static Vec of(Vec a, Vec b) { return (b > a) | (b != b) ? b : a; }
+};
+struct LeastFold {
+  static constexpr float nothing = __builtin_inff();
+  static float of(float a, float b) { return b < a || b != b ? b : a; }
+  static Vec of(Vec a, Vec b) { return (b < a) | (b != b) ? b : a; }
+};
+
+/// Terms that are folded one after the other, of each lane.
+constexpr int64_t kFoldedTerms = 128;
+
+/// `length` elements that lie behind each other, in lanes, but for what is left
+/// of a vector.
+template <typename Fold>
+inline Vec foldVectors(const float *x, int64_t length) {
+  if (length > kFoldedTerms * kLanes) {
+    const int64_t half = length / (2 * kLanes) * kLanes;
+    return Fold::of(foldVectors<Fold>(x, half),
+                    foldVectors<Fold>(x + half, length - half));
+  }
+  constexpr int chains = 4;
+  Vec partial[chains];
+  for (Vec &chain : partial)
+    chain = splat(Fold::nothing);
+  int64_t i = 0;
+  for (; i + chains * kLanes <= length; i += chains * kLanes) {
+    DLC_UNROLL for (int j = 0; j < chains; ++j) partial[j] =
+        Fold::of(partial[j], load(x + i + j * kLanes));
+  }
+  for (; i + kLanes <= length; i += kLanes)
+    partial[0] = Fold::of(partial[0], load(x + i));
+  return Fold::of(Fold::of(partial[0], partial[1]),
+                  Fold::of(partial[2], partial[3]));
+}
+
+template <typename Fold> inline float foldRow(const float *x, int64_t length) {
+  float total = Fold::nothing;
+  if (length >= kLanes) {
+    const Vec all = foldVectors<Fold>(x, length);
+    for (int lane = 0; lane < kLanes; ++lane)
+      total = Fold::of(total, all[lane]);
+  }
+  for (int64_t i = length / kLanes * kLanes; i < length; ++i)
+    total = Fold::of(total, x[i]);
+  return total;
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_FOLDS_H
