@@ -392,10 +392,10 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
   if (entry && entry->sum) {
     const DynamicCall *call = findSumCall(record, *entry, results[0], lane);
     isSummed[entry->sum->launch] = call != nullptr;
-    if (call)
+    if (call) {
       tellOfCall(record, *call, entry->sum->launch);
-    if (call)
       return runSumCall(*call, record, *entry, results[0], lane);
+    }
   }
   std::span<const int32_t> outputs =
       program.argumentsOf(record).subspan(record.inputCount);

@@ -16,7 +16,7 @@ namespace {
 class Uses {
 public:
   explicit Uses(const Program::State &state);
-  /// The launch that makes `value`; nothing of inputs and constants.
+  /// The last launch that makes `value`; nothing of inputs and constants.
   std::optional<size_t> makerOf(int32_t value) const { return makers[value]; }
   bool isReadOnce(int32_t value) const { return readers[value].size() == 1; }
   /// Whether a launch from `first` on, but in front of `last`, reads it.
@@ -64,8 +64,9 @@ static void giveSum(Program::State &state, const Uses &uses, size_t launch) {
   auto last = std::ranges::max_element(
       inputs, {}, [&](int32_t value) { return uses.makerOf(value); });
   std::optional<size_t> maker = uses.makerOf(*last);
-  auto entry =
-      maker ? state.dynamicEntries.find(*maker) : state.dynamicEntries.end();
+  if (!maker || *maker >= launch) // Plans may write a value again.
+    return;
+  auto entry = state.dynamicEntries.find(*maker);
   if (entry == state.dynamicEntries.end() || !entry->second.entry->epilogue ||
       entry->second.sum || state.values[*last].place != Place::Pool ||
       !uses.isReadOnce(*last) ||
