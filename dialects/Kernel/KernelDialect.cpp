@@ -172,9 +172,19 @@ static LogicalResult verifyEpilogue(FuncOp kernel) {
   if (!epilogue)
     return success();
   if (!kernel.isOfAnyShape())
-    return kernel.emitOpError("expected an epilogue of a kernel of any shape");
-  if (!epilogue->getAs<StringAttr>("activation"))
-    return kernel.emitOpError("expected an epilogue with an activation, got ")
+    return kernel.emitOpError(
+               "expected an epilogue of a kernel of any shape, got one of ")
+           << kernel.getFunctionType();
+  auto isKnown = [](NamedAttribute attribute) {
+    return attribute.getName() == "activation"
+               ? isa<StringAttr>(attribute.getValue())
+               : (attribute.getName() == "alpha" ||
+                  attribute.getName() == "beta") &&
+                     isa<FloatAttr>(attribute.getValue());
+  };
+  if (!epilogue->contains("activation") || !llvm::all_of(*epilogue, isKnown))
+    return kernel.emitOpError("expected an epilogue of an activation, alpha "
+                              "and beta, got ")
            << *epilogue;
   return success();
 }

@@ -417,9 +417,10 @@ std::optional<NamedAttrList>
 dlc::library::matchEpilogue(ArrayRef<Operation *> group) {
   Activation activation = {"", std::nullopt, std::nullopt};
   Value current;
+  // An operand of the kernel, which is added once.
   auto isOther = [](Value value) {
     return getElementTypeOrSelf(value.getType()).isF32() &&
-           !value.getDefiningOp();
+           !value.getDefiningOp() && value.hasOneUse();
   };
   for (Operation *op : group) {
     if (!activation.name.empty())
@@ -432,11 +433,13 @@ dlc::library::matchEpilogue(ArrayRef<Operation *> group) {
         return std::nullopt;
     } else {
       std::optional<Activation> known = getActivation(op);
-      Value x = op->getOperand(0);
-      if (!known || (current ? x != current : !isOther(x)))
+      if (!known || (current ? op->getOperand(0) != current
+                             : !isOther(op->getOperand(0))))
         return std::nullopt;
       activation = *known;
     }
+    if (current && !current.hasOneUse())
+      return std::nullopt;
     current = op->getResult(0);
   }
   NamedAttrList config;

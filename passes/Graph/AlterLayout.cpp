@@ -235,7 +235,8 @@ public:
   Mover(OpBuilder &builder, Location loc, Operation *model)
       : builder(builder), loc(loc), model(model) {}
   Value transpose(Value value, ArrayRef<int64_t> perm);
-  /// Extents that are found while running are in the order that they had.
+  /// Extents that are found while running are as many as those of `value`, in
+  /// the same order.
   Value reshape(Value value, ArrayRef<int64_t> shape);
   /// N, C, D1..Dn, in the order `p`, in blocks, the last with zeros behind the
   /// channels; and back.
@@ -245,7 +246,8 @@ public:
   Value unblockReduced(Value value, ArrayRef<int64_t> shape);
 
 private:
-  Value listOf(Value value, ArrayRef<int64_t> shape);
+  /// The dimensions, and whether 0 is the extent where it is one of them.
+  std::pair<Value, bool> listOf(Value value, ArrayRef<int64_t> shape);
   Value placed(Operation *op) {
     if (model)
       copyPlacement(model, op);
@@ -274,10 +276,12 @@ Value Mover::transpose(Value value, ArrayRef<int64_t> perm) {
   return placed(TransposeOp::create(builder, loc, value, perm));
 }
 
-/// The dimensions of `shape`, those that are not known from `value`: constant
-/// where each is at its place.
-Value Mover::listOf(Value value, ArrayRef<int64_t> shape) {
+/// Constant where each dimension that is not known is at its place.
+std::pair<Value, bool> Mover::listOf(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> from = shapeOf(value);
+  assert(llvm::count(from, ShapedType::kDynamic) ==
+             llvm::count(shape, ShapedType::kDynamic) &&
+         "expected as many unknown extents");
   SmallVector<int64_t> constants, origins; // -1: not of `value`.
   bool isInPlace = true;
   for (size_t i = 0, next = 0; i < shape.size(); ++i) {
@@ -292,8 +296,9 @@ Value Mover::listOf(Value value, ArrayRef<int64_t> shape) {
     return ConstantOp::create(builder, loc,
                               makeInts(builder.getContext(), ints));
   };
-  if (isInPlace)
-    return constantOf(constants);
+  if (isInPlace) // 0 says that the extent stays.
+    return {constantOf(constants),
+            !llvm::is_contained(origins, 0) && llvm::is_contained(shape, 0)};
   SmallVector<Value> parts;
   for (size_t i = 0, end; i < shape.size(); i = end) {
     const int64_t first = origins[i];
@@ -312,16 +317,16 @@ Value Mover::listOf(Value value, ArrayRef<int64_t> shape) {
   }
   auto type = RankedTensorType::get({static_cast<int64_t>(shape.size())},
                                     builder.getI64Type());
-  return placed(ConcatOp::create(builder, loc, type, parts, /*axis=*/0));
+  return {placed(ConcatOp::create(builder, loc, type, parts, /*axis=*/0)),
+          true};
 }
 
 Value Mover::reshape(Value value, ArrayRef<int64_t> shape) {
   if (shapeOf(value) == shape)
     return value;
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return placed(ReshapeOp::create(builder, loc, type, value,
-                                  listOf(value, shape),
-                                  /*allowzero=*/llvm::is_contained(shape, 0)));
+  auto [list, allowsZero] = listOf(value, shape);
+  return placed(ReshapeOp::create(builder, loc, type, value, list, allowsZero));
 }
 
 /// How the dimensions in the order `p`, that of channels in two, are permuted
@@ -358,8 +363,14 @@ Value Mover::unblock(Value value, ArrayRef<int64_t> p, int64_t channels) {
                     channels);
 }
 
-Value Mover::unblockReduced(Value value, ArrayRef<int64_t> shape) {
+Value Mover::unblockReduced(Value value, ArrayRef<int64_t> result) {
   ArrayRef<int64_t> own = shapeOf(value);
+  // What is in front of channels is there, and may be known better.
+  SmallVector<int64_t> shape(result);
+  for (size_t i = 0; i + 1 < shape.size() && own.size() > shape.size(); ++i)
+    shape[i] = own[i];
+  if (own.size() == shape.size())
+    shape.assign(own.begin(), own.end());
   auto placesOf = [](ArrayRef<int64_t> dims) {
     return llvm::product_of(llvm::map_range(dims, [](int64_t extent) {
       return ShapedType::isDynamic(extent) ? 1 : extent;
@@ -406,7 +417,8 @@ Value Rewrite::get(Value value, unsigned layout) {
     blockedBytes += costOfMoving(value) / 2;
   }
   result = move(value, kept, from, layout);
-  if (layout == 0) // Whose shape may be known better than that of blocks.
+  // Whose shape may be known better than that of blocks.
+  if (layout == 0 && from == kBlocked)
     result.setType(value.getType());
   return result;
 }
@@ -487,6 +499,8 @@ LogicalResult Rewrite::setResults(Operation *op, Operation *built,
     if (form.layout == 0)
       value =
           Mover(builder, op->getLoc(), op).unblockReduced(now, shapeOf(result));
+    if (form.layout == 0) // Whatever is known besides: functions return it.
+      value.setType(result.getType());
     made[result] = {form.layout, value};
   }
   return success();
@@ -543,7 +557,8 @@ LogicalResult Rewrite::run(Block &body) {
 
 /// Makes shapes whose channels are known ones of what is around these: images
 /// are in blocks then as well as without.
-static void splitShapes(Block &body) {
+static bool splitShapes(Block &body) {
+  bool hasSplit = false;
   for (auto shape : llvm::make_early_inc_range(body.getOps<ShapeOp>())) {
     auto type = dyn_cast<RankedTensorType>(shape.getX().getType());
     auto list = dyn_cast<RankedTensorType>(shape.getY().getType());
@@ -575,7 +590,9 @@ static void splitShapes(Block &body) {
     copyPlacement(shape, joined);
     shape.replaceAllUsesWith(joined->getResult(0));
     shape.erase();
+    hasSplit = true;
   }
+  return hasSplit;
 }
 
 static Moved findMoved(Block &body) {
@@ -641,9 +658,9 @@ void AlterLayout::runOnOperation() {
   const int64_t block = isOfAllChannels ? kAllChannels : channelBlock;
   const ConvOptions options{block, isStrict, bf16Parts, plainGradients,
                             isGenerated};
-  if (options.mayBeOpen() && Layouts(body, options).haveBlocks())
-    splitShapes(body);
   Layouts layouts(body, options);
+  if (options.mayBeOpen() && layouts.haveBlocks() && splitShapes(body))
+    layouts = Layouts(body, options);
   Moved moved = findMoved(body);
   if (moved.empty() && !layouts.haveBlocks())
     return;

@@ -330,6 +330,8 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
   };
   if (!isReduced && !llvm::all_of(op->getResults(), isBlockable))
     return;
+  if (isReduced && typeOf(op->getResult(0)).isDynamicDim(rank - 1))
+    return; // Of channels all are counted.
   form.layout = isReduced ? 0 : kBlocked;
   form.block = layouts.blockOf(op);
   for (unsigned k = 0; k < op->getNumOperands(); ++k)

@@ -157,7 +157,9 @@ static DynamicCall makeCallOf(const DynamicEntry &from,
     return made;
   if (activation)
     for (const Attribute &attribute : *activation)
-      plain.attributes.set(attribute.name, attribute.value);
+      if (attribute.name == "activation" || attribute.name == "alpha" ||
+          attribute.name == "beta")
+        plain.attributes.set(attribute.name, attribute.value);
   std::optional<Candidate> best = bestOf(from, entry, plain, constants);
   if (!best)
     return made;

@@ -61,8 +61,8 @@ std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
                                    std::string *why = nullptr);
 
 /// The attributes `activation`, empty for none, `alpha` and `beta` of a group
-/// that computes an activation of the sum of floats that it reads, as entries
-/// with a rt::SumEpilogue may. Nullopt for others.
+/// that computes an activation of the sum of floats that it reads, each once,
+/// as entries with a rt::SumEpilogue may. Nullopt for others.
 std::optional<mlir::NamedAttrList>
 matchEpilogue(llvm::ArrayRef<mlir::Operation *> group);
 

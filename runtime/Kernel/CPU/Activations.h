@@ -42,6 +42,27 @@ inline Vec expOf(Vec x) {
          reinterpret_cast<Vec>((other + 127) << 23);
 }
 
+/// What e^x is zero below, in weights.
+constexpr float kLeastExponent = -87.0f;
+
+/// e^x for x that are not positive, as expOf(); zero where it would come near
+/// numbers that are not normal, which take processors a hundred times as long,
+/// here and as factors.
+inline Vec weightOf(Vec x) {
+  constexpr float magic = 12582912.0f; // 1.5 * 2^23: the sum rounds to int
+  const Vec c = maxOf(x, splat(kLeastExponent));
+  const Vec shifted = c * 1.4426950408889634f + magic;
+  const Vec n = shifted - magic;
+  Vec r = c - n * 0.693145751953125f;
+  r = r - n * 1.42860677e-6f;
+  const Vec p = polynomial(r, 1.0f, 1.0f, 0.4999923f, 0.16667115f, 0.04189033f,
+                           0.0083125f);
+  const IntVec exponent = reinterpret_cast<IntVec>(shifted) -
+                          reinterpret_cast<IntVec>(splat(magic));
+  const Vec weight = p * reinterpret_cast<Vec>((exponent + 127) << 23);
+  return x < splat(kLeastExponent) ? Vec{} : weight;
+}
+
 /// a / b within 1.5 ulp, for b from 1 to 2^64: processors divide 16 floats in
 /// 10 to 16 cycles, in which they multiply and add 20 to 32 times.
 [[gnu::always_inline]] inline Vec ratioOf(Vec a, Vec b) {

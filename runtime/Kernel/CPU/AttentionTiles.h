@@ -15,6 +15,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_ATTENTIONTILES_H
 
 #include "AttentionSet.h"
+#include "Folds.h"
 #include "MicroKernel.h"
 #include "PairRows.h"
 #include "Transpose.h"
@@ -99,52 +100,13 @@ inline IntVec loadBooleans(const uint8_t *source, int64_t count) {
   return __builtin_convertvector(bytes, IntVec);
 }
 
-/// What e^x is zero below, in weights.
-constexpr float kLeastExponent = -87.0f;
-
-/// e^x for x that are not positive, as expOf(); zero where it would come near
-/// numbers that are not normal, which take processors a hundred times as long,
-/// here and as factors.
-inline Vec weightOf(Vec x) {
-  constexpr float magic = 12582912.0f; // 1.5 * 2^23: the sum rounds to int
-  const Vec c = maxOf(x, splat(kLeastExponent));
-  const Vec shifted = c * 1.4426950408889634f + magic;
-  const Vec n = shifted - magic;
-  Vec r = c - n * 0.693145751953125f;
-  r = r - n * 1.42860677e-6f;
-  const Vec p = polynomial(r, 1.0f, 1.0f, 0.4999923f, 0.16667115f, 0.04189033f,
-                           0.0083125f);
-  const IntVec exponent = reinterpret_cast<IntVec>(shifted) -
-                          reinterpret_cast<IntVec>(splat(magic));
-  const Vec weight = p * reinterpret_cast<Vec>((exponent + 127) << 23);
-  return x < splat(kLeastExponent) ? Vec{} : weight;
-}
-
-/// All lanes folded, halves onto each other: in their order each would wait for
-/// the one before.
-template <typename Function>
-[[gnu::always_inline]] inline float foldLanes(Vec x, Function &&fold) {
-  Quad parts[kLanes / 4];
-  __builtin_memcpy(parts, &x, sizeof(parts));
-  DLC_UNROLL for (int count = kLanes / 8; count > 0; count /= 2)
-      DLC_UNROLL for (int q = 0; q < count; ++q) parts[q] =
-          fold(parts[q], parts[q + count]);
-  Quad quad = parts[0];
-  quad = fold(quad, __builtin_shufflevector(quad, quad, 2, 3, 0, 1));
-  quad = fold(quad, __builtin_shufflevector(quad, quad, 1, 0, 3, 2));
-  return quad[0];
-}
-
 inline float greatestOf(Vec x) {
   return foldLanes(x, [](Quad a, Quad b) __attribute__((always_inline)) {
     return a > b ? a : b;
   });
 }
 
-inline float sumOf(Vec x) {
-  return foldLanes(x, [](Quad a, Quad b)
-                          __attribute__((always_inline)) { return a + b; });
-}
+inline float sumOf(Vec x) { return foldLanes<SumFold>(x); }
 
 /// Rows that turning keys round costs more than summing lanes for each of them.
 constexpr int64_t kRowsOfLanes = 4;

@@ -14,22 +14,45 @@
 namespace dlc::rt::cpu {
 namespace {
 
+/// All lanes folded, halves onto each other: in their order each would wait for
+/// the one before.
+template <typename Function>
+[[gnu::always_inline]] inline float foldLanes(Vec x, Function &&fold) {
+  Quad parts[kLanes / 4];
+  __builtin_memcpy(parts, &x, sizeof(parts));
+  DLC_UNROLL for (int count = kLanes / 8; count > 0; count /= 2)
+      DLC_UNROLL for (int q = 0; q < count; ++q) parts[q] =
+          fold(parts[q], parts[q + count]);
+  Quad quad = parts[0];
+  quad = fold(quad, __builtin_shufflevector(quad, quad, 2, 3, 0, 1));
+  quad = fold(quad, __builtin_shufflevector(quad, quad, 1, 0, 3, 2));
+  return quad[0];
+}
+
 struct SumFold {
   static constexpr float nothing = 0;
-  static float of(float a, float b) { return a + b; }
-  static Vec of(Vec a, Vec b) { return a + b; }
+  template <typename T> static T of(T a, T b) { return a + b; }
 };
 /// NaN is the greatest, and below the least.
 struct GreatestFold {
   static constexpr float nothing = -__builtin_inff();
-  static float of(float a, float b) { return b > a || b != b ? b : a; }
-  static Vec of(Vec a, Vec b) { return (b > a) | (b != b) ? b : a; }
+  template <typename T> static T of(T a, T b) {
+    return (b > a) | (b != b) ? b : a;
+  }
 };
 struct LeastFold {
   static constexpr float nothing = __builtin_inff();
-  static float of(float a, float b) { return b < a || b != b ? b : a; }
-  static Vec of(Vec a, Vec b) { return (b < a) | (b != b) ? b : a; }
+  template <typename T> static T of(T a, T b) {
+    return (b < a) | (b != b) ? b : a;
+  }
 };
+
+/// All lanes.
+template <typename Fold> inline float foldLanes(Vec x) {
+  return foldLanes(
+      x, [](Quad a, Quad b)
+             __attribute__((always_inline)) { return Fold::of(a, b); });
+}
 
 /// Terms that are folded one after the other, of each lane.
 constexpr int64_t kFoldedTerms = 128;
@@ -60,11 +83,8 @@ inline Vec foldVectors(const float *x, int64_t length) {
 
 template <typename Fold> inline float foldRow(const float *x, int64_t length) {
   float total = Fold::nothing;
-  if (length >= kLanes) {
-    const Vec all = foldVectors<Fold>(x, length);
-    for (int lane = 0; lane < kLanes; ++lane)
-      total = Fold::of(total, all[lane]);
-  }
+  if (length >= kLanes)
+    total = foldLanes<Fold>(foldVectors<Fold>(x, length));
   for (int64_t i = length / kLanes * kLanes; i < length; ++i)
     total = Fold::of(total, x[i]);
   return total;

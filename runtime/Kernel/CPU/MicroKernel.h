@@ -202,24 +202,25 @@ void microKernel(const TileArguments &t) {
   storeSums<rows, vectors>(t, sums);
 }
 
+/// But for two panels of rows.
 constexpr int kMaxRows = 6;
 constexpr int kMaxVectors = 8;
 /// Two panels of rows at once, where there are registers for them.
 constexpr int kTwoPanels = kLanes == 16 ? 2 * kPanelRows : kPanelRows;
 /// Most vectors of a kernel with that many rows.
-constexpr int kVectorsOf[9] = {0,
-                               8,
-                               kLanes == 16 ? 8 : 4,
-                               kLanes == 16 ? 6 : 4,
-                               kLanes == 16 ? 6 : 3,
-                               kLanes == 16 ? 4 : 2,
-                               kLanes == 16 ? 4 : 2,
-                               0,
-                               kLanes == 16 ? 3 : 0};
+constexpr int kVectorsOf[2 * kPanelRows + 1] = {0,
+                                                8,
+                                                kLanes == 16 ? 8 : 4,
+                                                kLanes == 16 ? 6 : 4,
+                                                kLanes == 16 ? 6 : 3,
+                                                kLanes == 16 ? 4 : 2,
+                                                kLanes == 16 ? 4 : 2,
+                                                0,
+                                                kLanes == 16 ? 3 : 0};
 constexpr int kMaxSums = 24; ///< Vectors of any kernel.
 /// Vectors of the main tile of a matmul, of 6 rows.
 constexpr int64_t kMatmulVectors = kVectorsOf[6];
-/// Columns of the main tile of a convolution, 4 x 3 vectors.
+/// Columns of the main tile of a convolution, of one panel of rows or two.
 constexpr int64_t kConvVectors = 3;
 
 /// kernels<form, panels>(rows)[vectors].

@@ -21,23 +21,6 @@ inline Vec loadOr(const float *source, int64_t count, float rest) {
   return value;
 }
 
-template <typename Function> inline float foldLanes(Vec value, Function fold) {
-  float result = value[0];
-  for (int lane = 1; lane < kLanes; ++lane)
-    result = fold(result, value[lane]);
-  return result;
-}
-
-/// A NaN is seen in the sum, not here.
-inline float greatestOf(const float *x, int64_t length) {
-  Vec greatest = splat(-__builtin_inff());
-  for (int64_t i = 0; i < length; i += kLanes) {
-    const Vec value = loadOr(x + i, length - i, -__builtin_inff());
-    greatest = value > greatest ? value : greatest;
-  }
-  return foldLanes(greatest, [](float a, float b) { return b > a ? b : a; });
-}
-
 /// The sum of e^(x - greatest), with the terms in y where that is not null.
 inline float sumPowers(const float *x, float greatest, int64_t length,
                        float *y) {
@@ -46,22 +29,24 @@ inline float sumPowers(const float *x, float greatest, int64_t length,
     const int64_t count = length - i;
     // Behind the row minus infinity: no term, or one that is no number where
     // the sum is none either.
-    const Vec term = expOf(loadOr(x + i, count, -__builtin_inff()) - greatest);
+    const Vec term =
+        weightOf(loadOr(x + i, count, -__builtin_inff()) - greatest);
     if (y)
       storeFirst(y + i, term, count);
     sum += term;
   }
-  return foldLanes(sum, [](float a, float b) { return a + b; });
+  return foldLanes<SumFold>(sum);
 }
 
 inline void softmaxRow(const float *x, float *y, int64_t length) {
-  const float sum = sumPowers(x, greatestOf(x, length), length, y);
+  const float greatest = foldRow<GreatestFold>(x, length);
+  const float factor = 1 / sumPowers(x, greatest, length, y);
   for (int64_t i = 0; i < length; i += kLanes)
-    storeFirst(y + i, loadFirst(y + i, length - i) / sum, length - i);
+    storeFirst(y + i, loadFirst(y + i, length - i) * factor, length - i);
 }
 
 inline void logSoftmaxRow(const float *x, float *y, int64_t length) {
-  const float greatest = greatestOf(x, length);
+  const float greatest = foldRow<GreatestFold>(x, length);
   const float sum = sumPowers(x, greatest, length, nullptr);
   const float log = __builtin_logf(sum);
   for (int64_t i = 0; i < length; i += kLanes)
@@ -86,16 +71,16 @@ inline void softmaxLanes(const SoftmaxPlan &plan, const float *x, float *y,
     greatest = value > greatest ? value : greatest;
   }
   for (int64_t i = 0; i < plan.length; ++i) {
-    const Vec power = expOf(loadFirst(x + i * plan.inner, count) - greatest);
+    const Vec power = weightOf(loadFirst(x + i * plan.inner, count) - greatest);
     if (!plan.isLog)
       storeFirst(y + i * plan.inner, power, count);
     sum += power;
   }
-  const Vec log = plan.isLog ? logOf(sum) : Vec{};
+  const Vec log = plan.isLog ? logOf(sum) : Vec{}, factor = 1.0f / sum;
   for (int64_t i = 0; i < plan.length; ++i) {
     const int64_t at = i * plan.inner;
     const Vec value = plan.isLog ? (loadFirst(x + at, count) - greatest) - log
-                                 : loadFirst(y + at, count) / sum;
+                                 : loadFirst(y + at, count) * factor;
     storeFirst(y + at, value, count);
   }
 }

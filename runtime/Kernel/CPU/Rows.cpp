@@ -107,7 +107,10 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
     if (window.kernel[2] != 1 || window.strides[2] != 1 ||
         window.padBegin[2] != 0 || x.shape[4] != y.shape[4] || x.shape[4] == 0)
       return makeError(StatusCode::InvalidArgument,
-                       "expected windows of one element in dimension 4");
+                       "expected windows of one element in dimension 4, got "
+                       "%" PRId64 " in steps of %" PRId64
+                       ", padded by %" PRId64,
+                       window.kernel[2], window.strides[2], window.padBegin[2]);
     plan.inner = x.shape[4];
     rank = 2;
   }
@@ -300,7 +303,9 @@ static Status planAxes(const KernelCall &call, ReducePlan &plan) {
       continue;
     if (isFolded[d] && isBehind)
       return makeError(StatusCode::InvalidArgument,
-                       "expected axes that follow each other");
+                       "expected axes that follow each other, got %" PRId64
+                       " behind others of %s",
+                       d, toString(x).c_str());
     hasFolded |= isFolded[d];
     isBehind |= hasFolded && !isFolded[d];
     (isFolded[d] ? plan.length : isBehind ? plan.inner : plan.rows) *= extent;

@@ -205,15 +205,22 @@ kernel.func @func_c5_in_place(%x: memref<64xf32>, %y: memref<64xf32>) attributes
 
 // -----
 
-// expected-error@+1 {{expected an epilogue of a kernel of any shape}}
+// expected-error@+1 {{expected an epilogue of a kernel of any shape, got one of '(tensor<4xf32>) -> tensor<4xf32>'}}
 kernel.func @func_c6_shape(%x: tensor<4xf32>) -> tensor<4xf32> attributes {epilogue = {activation = "relu"}} {
   kernel.return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{expected an epilogue with an activation, got {alpha = 1.000000e+00 : f32}}}
+// expected-error@+1 {{expected an epilogue of an activation, alpha and beta, got {alpha = 1.000000e+00 : f32}}}
 kernel.func @func_c6_activation(%x: tensor<*xf32>) -> tensor<*xf32> attributes {epilogue = {alpha = 1.0 : f32}} {
+  kernel.return %x : tensor<*xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected an epilogue of an activation, alpha and beta, got {activation = "relu", group = 2 : i64}}}
+kernel.func @func_c6_others(%x: tensor<*xf32>) -> tensor<*xf32> attributes {epilogue = {activation = "relu", group = 2 : i64}} {
   kernel.return %x : tensor<*xf32>
 }
 

@@ -19,7 +19,7 @@
 // CHECK-DAG: %[[N:.*]] = graph.shape %[[T]] {end = 1 : i64} : {{.*}} -> tensor<1xi64>
 // CHECK-DAG: %[[D:.*]] = graph.shape %[[T]] {end = 5 : i64, start = 3 : i64} : {{.*}} -> tensor<2xi64>
 // CHECK-DAG: %[[L:.*]] = graph.concat %[[N]], %[[C]], %[[D]] {axis = 0 : i64}
-// CHECK-DAG: %[[Z:.*]] = graph.reshape %[[T]], %[[L]] : {{.*}} -> tensor<?x64x?x?xf32>
+// CHECK-DAG: %[[Z:.*]] = graph.reshape %[[T]], %[[L]] {allowzero = true} : {{.*}} -> tensor<?x64x?x?xf32>
 // CHECK-DAG: %[[BATCH:.*]] = graph.shape %[[Y]] {end = 1 : i64} : {{.*}} -> tensor<1xi64>
 // CHECK-DAG: %[[SPACE:.*]] = graph.shape %[[Y]] {end = 4 : i64, start = 2 : i64} : {{.*}} -> tensor<2xi64>
 // CHECK-DAG: %[[SHAPE:.*]] = graph.concat %[[BATCH]], %[[C]], %[[SPACE]] {axis = 0 : i64}
@@ -79,4 +79,20 @@ func.func @frames(%x: tensor<?x1x?xf32>) -> tensor<?x402x?xf32> {
 func.func @channels(%x: tensor<1x?x?x?xf32>, %w: tensor<?x?x3x3xf32>) -> tensor<1x?x?x?xf32> {
   %0 = graph.conv %x, %w : (tensor<1x?x?x?xf32>, tensor<?x?x3x3xf32>) -> tensor<1x?x?x?xf32>
   return %0 : tensor<1x?x?x?xf32>
+}
+
+// -----
+
+// Nor what is reduced to channels of which nobody says how many.
+
+// CHECK-LABEL: func @reduced
+// CHECK: graph.reduce_mean %{{.*}} {keepdims = false} : (tensor<?x64x?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+func.func @reduced(%x: tensor<?x3x?x?xf32>) -> tensor<?x?xf32> {
+  %w = graph.constant dense<0.01> : tensor<64x3x3x3xf32>
+  %v = graph.constant dense<0.02> : tensor<64x64x3x3xf32>
+  %axes = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %0 = graph.conv %x, %w : (tensor<?x3x?x?xf32>, tensor<64x3x3x3xf32>) -> tensor<?x64x?x?xf32>
+  %1 = graph.conv %0, %v : (tensor<?x64x?x?xf32>, tensor<64x64x3x3xf32>) -> tensor<?x64x?x?xf32>
+  %2 = graph.reduce_mean %1, %axes {keepdims = false} : (tensor<?x64x?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
 }

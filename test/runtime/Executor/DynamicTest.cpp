@@ -428,7 +428,8 @@ TEST(Dynamic, DoubledSumsAreNot) {
 // Memory of what is added becomes that of the sum, unless somebody reads it:
 // the convolution itself, or what is computed before the sum would have been.
 TEST(Dynamic, WhatIsAddedIsOverwrittenWhenNobodyReadsIt) {
-  for (int reader : {0, 1, 2}) {
+  for (auto [reader, isSum] : {std::pair(0, true), std::pair(1, true),
+                               std::pair(2, true), std::pair(2, false)}) {
     ConvAndSum net("");
     int y = net.result(), product = net.image(), sum = net.image();
     int added = net.image(), between = net.image();
@@ -439,13 +440,15 @@ TEST(Dynamic, WhatIsAddedIsOverwrittenWhenNobodyReadsIt) {
     net.builder.reference("sub", {reader == 2 ? added : net.x, net.r},
                           {between});
     net.builder.launch(net.sum, {product, added}, {sum});
-    net.builder.reference("sub", {between, between}, {zero});
-    net.builder.reference("mul", {zero, sum}, {nothing});
-    net.builder.reference("add", {nothing, sum}, {y});
+    net.builder.reference("sub", {sum, sum}, {zero});
+    net.builder.reference("add", {between, zero}, {nothing});
+    // The sum, or what was computed before it would have been.
+    net.builder.reference("add", {isSum ? sum : nothing, zero}, {y});
     WithAndWithout both(net.builder);
-    EXPECT_EQ(both.run(small, third), 1) << reader;
-    EXPECT_EQ(both.run(large, third), 1) << reader;
-    EXPECT_EQ(both.run(small, third), 0) << reader;
+    auto expect = isSum ? third : [](float value) { return value; };
+    EXPECT_EQ(both.run(small, expect), 1) << reader;
+    EXPECT_EQ(both.run(large, expect), 1) << reader;
+    EXPECT_EQ(both.run(small, expect), 0) << reader;
   }
 }
 

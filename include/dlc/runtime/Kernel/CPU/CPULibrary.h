@@ -210,7 +210,8 @@
 // cpu.pool_volume    input x, output y, then a workspace
 //   As cpu.pool, of x [N, C, D, H, W].
 // cpu.softmax    input x, output y
-//   e^x along a dimension, over their sum.
+//   e^x along a dimension, over their sum. What is below e^-87 of the greatest
+//   one is zero.
 //   axis                which one, default the last
 //   log                 1: the logarithm of that
 // cpu.reduce    inputs (x, axes?), output y
