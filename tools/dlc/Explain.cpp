@@ -44,6 +44,10 @@ public:
     nanoseconds[launch] = std::min(nanoseconds[launch], end - begin);
     ++counts[launch];
   }
+  void onMemory(rt::Context device, uint64_t bytes) override {
+    if (device.kind == rt::DeviceKind::CPU)
+      peakBytes = std::max(peakBytes, bytes);
+  }
   struct Call {
     std::string entry, algorithm;
     int64_t channelBlock;
@@ -54,6 +58,7 @@ public:
   std::vector<std::optional<Call>> calls;
   /// Of a sum: the launch in front of it whose call computes it.
   std::vector<std::optional<size_t>> computedBy;
+  uint64_t peakBytes = 0; ///< With what is sized while running.
 };
 
 /// What is explained: a program, or of those that it is made of the largest
@@ -464,10 +469,14 @@ static void printTable(const ExplainReport &report) {
                 launch.memory.c_str(), launch.kernel.c_str(),
                 launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
-  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
+  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu",
               static_cast<unsigned long long>(report.arenaBytes),
               static_cast<unsigned long long>(report.lowerBoundBytes),
               static_cast<unsigned long long>(report.constantBytes));
+  if (report.peakBytes > report.arenaBytes)
+    std::printf("; at most %llu with what is sized while running",
+                static_cast<unsigned long long>(report.peakBytes));
+  std::printf("\n");
   for (const std::string &code : report.code)
     std::printf("code: %s\n", code.c_str());
   std::printf("%zu launches work in place, %zu add to what is there", inPlace,
@@ -475,6 +484,10 @@ static void printTable(const ExplainReport &report) {
   if (done)
     std::printf(", %zu are done by the library with what they add up", done);
   std::printf("\n");
+  std::printf(
+      "kinds: Generated and AnyShape are code of the program, for known "
+      "and for any shapes, Library kernels of the runtime, Reference "
+      "operations as they are defined\n");
   std::printf("roof: %.1f GF/s in products, %.1f of floats rounded to bf16, "
               "%.1f of bytes, %.1f GB/s in copies; what the caches hold is "
               "faster\n",
@@ -535,6 +548,7 @@ int ExplainCommand::run() {
     report.lowerBoundBytes += device->lower_bound();
   }
   report.constantBytes = program.statistics().constantBytes;
+  report.peakBytes = timer.peakBytes;
   if (!isPrinted)
     printTable(report);
   if (!page.empty())

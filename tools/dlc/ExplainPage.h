@@ -42,6 +42,7 @@ struct ExplainReport {
   std::vector<std::string> code; ///< What there is for which machines.
   Roofline roof;
   uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
+  uint64_t peakBytes = 0; ///< Of the host, with what is sized while running.
 };
 
 /// The whole page.

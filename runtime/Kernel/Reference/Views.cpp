@@ -94,6 +94,7 @@ namespace {
 struct Remainder {
   int64_t source = 1, target = 1; ///< Products, or kUnknownDim.
   bool overflows = false;
+  bool areNone = false; ///< A copied one is 0: there are no elements.
 
   void multiply(int64_t &product, int64_t dim) {
     std::optional<int64_t> next = multiplyDims(product, dim);
@@ -128,7 +129,7 @@ static Status solveReshape(Remainder &rest, int64_t *inferred,
   if (rest.source < 0 || rest.target < 0)
     return Status::ok();
   bool fits = inferred ? rest.target > 0 && rest.source % rest.target == 0
-                       : rest.source == rest.target;
+                       : rest.source == rest.target || rest.areNone;
   if (!fits)
     return DLC_INVALID("expected a shape for the elements of %s: %" PRId64
                        " can't be arranged as %s%" PRId64,
@@ -165,6 +166,7 @@ static Status reshapeOf(const TensorType &x, std::span<const int64_t> wanted,
     dim = x.hasRank ? x.shape[i] : kUnknownDim;
     if (x.hasRank)
       copied[i] = true;
+    rest.areNone |= dim == 0;
   }
   for (size_t i = 0; i < x.shape.size(); ++i)
     if (!copied[i])

@@ -33,6 +33,8 @@ TEST(Views, ReshapeCopiesAndInfers) {
       evaluated("reshape", {f32({2, 0}, {}), ints({0, 5})}, {{"allowzero", 1}}),
       "0x5xf32");
   // A copied 0 cancels out, as it does when the dimension is unknown.
+  EXPECT_EQ(evaluated("reshape", {f32({0, 16}, {}), ints({0, 5, 16})}),
+            "0x5x16xf32");
   EXPECT_EQ(evaluated("reshape", {f32({0, 3, 4}, {}), ints({0, -1})}),
             "0x12xf32");
 }
