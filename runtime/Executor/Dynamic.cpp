@@ -287,10 +287,10 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
     made.kernel = std::make_unique<ElementRuns>(record.function, record.tiles,
                                                 inputs, output);
     const uint64_t tiles = 1 + elements / record.tiles;
-    made.nanoseconds = record.nanoseconds * tiles;
     made.cost = {program.names[launch].flops * tiles, output.bytes()};
     for (const TensorView &input : inputs)
       made.cost.bytes += input.bytes();
+    made.nanoseconds = nanosecondsOf(made.cost);
     return made;
   });
   tellOfCall(record, *call, std::nullopt);
