@@ -63,18 +63,6 @@ inline void combineTap(float *y, const float *x, int64_t count,
       y[i] = Fold::of(y[i], x[i * step]);
 }
 
-/// `count` neighbours, each of `taps` that lie `tapStep` apart.
-template <typename Fold>
-inline void combineRun(float *y, const float *x, int64_t count, int64_t taps,
-                       int64_t tapStep) {
-  for (int64_t i = 0; i < count; i += kLanes) {
-    Vec value = splat(Fold::nothing);
-    for (int64_t tap = 0; tap < taps; ++tap)
-      value = Fold::of(value, loadFirst(x + tap * tapStep + i, count - i));
-    storeFirst(y + i, value, count - i);
-  }
-}
-
 template <typename Fold>
 inline void combineTap(float *y, const float *x, int64_t count, int64_t stride,
                        bool isFirst) {
@@ -87,6 +75,18 @@ inline void combineTap(float *y, const float *x, int64_t count, int64_t stride,
     return combineTap<Fold, 4>(y, x, count, 4, isFirst);
   default:
     return combineTap<Fold, 0>(y, x, count, stride, isFirst);
+  }
+}
+
+/// `count` neighbours, each of `taps` that lie `tapStep` apart.
+template <typename Fold>
+inline void combineRun(float *y, const float *x, int64_t count, int64_t taps,
+                       int64_t tapStep) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    Vec value = splat(Fold::nothing);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      value = Fold::of(value, loadFirst(x + tap * tapStep + i, count - i));
+    storeFirst(y + i, value, count - i);
   }
 }
 
@@ -155,17 +155,18 @@ inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
   }
 }
 
-/// Elements [j, j + kLanes) of the window that has `rows` and `columns`, the
-/// first of which are those of `x`.
+/// `count` elements side by side of the window of so many rows and columns, of
+/// which the first ones are at x.
 template <typename Fold>
 inline Vec windowOf(const PoolPlan &plan, const float *x, int64_t rows,
-                    int64_t columns) {
+                    int64_t columns, int64_t count) {
   const int64_t rowStep = plan.height.dilation * plan.width.in * plan.inner;
   const int64_t columnStep = plan.width.dilation * plan.inner;
   Vec value = splat(Fold::nothing);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      value = Fold::of(value, load(x + row * rowStep + column * columnStep));
+      value = Fold::of(
+          value, loadFirst(x + row * rowStep + column * columnStep, count));
   return value;
 }
 
@@ -186,21 +187,11 @@ inline void poolEach(const PoolPlan &plan, const float *x, float *y,
     const float *window =
         x + (firstRow * width.in + from + along.first * width.dilation) * inner;
     float *values = y + (position * width.out + i) * inner;
-    int64_t j = 0;
-    for (; j + kLanes <= inner; j += kLanes)
-      store(values + j,
-            windowOf<Fold>(plan, window + j, down.count(), along.count()));
-    for (; j < inner; ++j) {
-      float value = Fold::nothing;
-      for (int64_t row = 0; row < down.count(); ++row)
-        for (int64_t column = 0; column < along.count(); ++column)
-          value =
-              Fold::of(value, window[(row * plan.height.dilation * width.in +
-                                      column * width.dilation) *
-                                         inner +
-                                     j]);
-      values[j] = value;
-    }
+    for (int64_t j = 0; j < inner; j += kLanes)
+      storeFirst(values + j,
+                 windowOf<Fold>(plan, window + j, down.count(), along.count(),
+                                inner - j),
+                 inner - j);
   }
 }
 

@@ -22,6 +22,7 @@ struct PoolPlan {
   static constexpr int64_t scratch = 4096, mostPitch = 2048;
 
   PoolExtent height, width;
+  int64_t planes;
   int64_t inner; ///< Elements side by side at each position, of windows apart.
   int64_t rowBlock, rowBlocks;
   /// How many windows of a row are combined at once, 0 where a single one is
@@ -38,20 +39,18 @@ struct PoolPlan {
 /// Rows of `length` elements that lie `inner` apart, of as many rows beside
 /// each other. A tile is `rowBlock` rows where that is one, else `columnBlock`
 /// rows beside each other: numbered matrix, block of columns.
-struct SoftmaxPlan {
+struct RowsPlan {
   int64_t rows, length, inner;
   int64_t rowBlock;
   int64_t columnBlock, columnBlocks;
+};
+
+struct SoftmaxPlan : RowsPlan {
   bool isLog;
 };
 
-/// Rows of `length` elements that lie `inner` apart, of as many rows beside
-/// each other, with tiles as SoftmaxPlan has them.
-struct ReducePlan {
+struct ReducePlan : RowsPlan {
   enum class Fold : uint8_t { Sum, Greatest, Least };
-  int64_t rows, length, inner;
-  int64_t rowBlock;
-  int64_t columnBlock, columnBlocks;
   Fold fold;
   bool isMean;
   uint8_t resultAt; ///< Among the arguments.

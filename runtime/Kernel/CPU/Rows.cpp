@@ -31,8 +31,51 @@ static Status checkTensors(const KernelCall &call, int64_t minRank,
   return Status::ok();
 }
 
-/// Results of a tile, about.
+/// Elements of a tile, about.
 static constexpr int64_t wantedElements = 4096;
+
+/// Divides rows into tiles; those beside each other into whole vectors, of
+/// `line` elements.
+static void planTiles(RowsPlan &plan, int64_t line) {
+  const int64_t wanted =
+      std::max<int64_t>(1, wantedElements / std::max<int64_t>(plan.length, 1));
+  plan.rowBlock = wanted;
+  plan.columnBlock = std::max(line, wanted / line * line);
+  plan.columnBlocks = ceilDiv(plan.inner, plan.columnBlock);
+}
+
+static int64_t tilesOf(const RowsPlan &plan) {
+  return plan.inner > 1 ? plan.rows * plan.columnBlocks
+                        : ceilDiv(plan.rows, plan.rowBlock);
+}
+
+static int64_t tilesOf(const PoolPlan &plan) {
+  return plan.planes * plan.rowBlocks;
+}
+
+template <typename Plan>
+using MakePlan = Status (*)(const KernelCall &call, Plan &plan);
+
+template <typename Plan, MakePlan<Plan> makePlan>
+static bool isPlanned(const KernelCall &call, std::string &why) {
+  Plan plan = {};
+  Status status = makePlan(call, plan);
+  why = status.message();
+  return status.isOk();
+}
+
+/// Readies the call for the member `run` of RowKernels.
+template <typename Plan, MakePlan<Plan> makePlan, auto run>
+static Status prepareRows(const KernelCall &call, Isa isa,
+                          std::unique_ptr<PreparedKernel> &prepared) {
+  const RowKernels *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  Plan plan = {};
+  DLC_RETURN_IF_ERROR(makePlan(call, plan));
+  prepared =
+      std::make_unique<PreparedPlan<Plan>>(plan, tilesOf(plan), kernels->*run);
+  return Status::ok();
+}
 
 //===----------------------------------------------------------------------===//
 // cpu.pool
@@ -97,6 +140,7 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
   DLC_RETURN_IF_ERROR(
       readFlag(call.attributes, "count_include_pad", plan.countsPadding));
   plan.isMax = !isMean;
+  plan.planes = x.shape[0] * x.shape[1];
   int64_t rank = x.rank() - 2;
   ref::Window window;
   DLC_RETURN_IF_ERROR(ref::readWindow(call.attributes, rank, window));
@@ -127,28 +171,14 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
   return Status::ok();
 }
 
-template <typename Plan, Status (*makePlan)(const KernelCall &, Plan &)>
-static bool isPlanned(const KernelCall &call, std::string &why) {
-  Plan plan = {};
-  Status status = makePlan(call, plan);
-  why = status.message();
-  return status.isOk();
-}
-
 bool cpu::isPoolSupported(const KernelCall &call, std::string &why) {
   return isPlanned<PoolPlan, planPool>(call, why);
 }
 
 Status cpu::preparePool(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared) {
-  const RowKernels *kernels = nullptr;
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  PoolPlan plan = {};
-  DLC_RETURN_IF_ERROR(planPool(call, plan));
-  const int64_t planes = call.inputs[0].shape[0] * call.inputs[0].shape[1];
-  prepared = std::make_unique<PreparedPlan<PoolPlan>>(
-      plan, planes * plan.rowBlocks, kernels->pool);
-  return Status::ok();
+  return prepareRows<PoolPlan, planPool, &RowKernels::pool>(call, isa,
+                                                            prepared);
 }
 
 bool cpu::poolFromOperation(std::string_view operation, const KernelCall &call,
@@ -211,12 +241,7 @@ static Status planSoftmax(const KernelCall &call, SoftmaxPlan &plan) {
   for (int64_t d = 0; d < rank; ++d)
     if (d != along)
       (d < along ? plan.rows : plan.inner) *= shape[d];
-  const int64_t length = std::max<int64_t>(plan.length, 1);
-  plan.rowBlock = std::max<int64_t>(1, wantedElements / length);
-  // Whole lines, whatever vectors are.
-  constexpr int64_t line = 16;
-  plan.columnBlock = std::max(line, wantedElements / length / line * line);
-  plan.columnBlocks = ceilDiv(plan.inner, plan.columnBlock);
+  planTiles(plan, /*line=*/16);
   return Status::ok();
 }
 
@@ -226,15 +251,8 @@ bool cpu::isSoftmaxSupported(const KernelCall &call, std::string &why) {
 
 Status cpu::prepareSoftmax(const KernelCall &call, Isa isa,
                            std::unique_ptr<PreparedKernel> &prepared) {
-  const RowKernels *kernels = nullptr;
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  SoftmaxPlan plan = {};
-  DLC_RETURN_IF_ERROR(planSoftmax(call, plan));
-  const int64_t tiles = plan.inner > 1 ? plan.rows * plan.columnBlocks
-                                       : ceilDiv(plan.rows, plan.rowBlock);
-  prepared = std::make_unique<PreparedPlan<SoftmaxPlan>>(plan, tiles,
-                                                         kernels->softmax);
-  return Status::ok();
+  return prepareRows<SoftmaxPlan, planSoftmax, &RowKernels::softmax>(call, isa,
+                                                                     prepared);
 }
 
 bool cpu::softmaxFromOperation(std::string_view operation,
@@ -341,10 +359,7 @@ static Status planReduce(const KernelCall &call, ReducePlan &plan) {
     return makeError(StatusCode::InvalidArgument,
                      "expected %" PRId64 " results, got %s",
                      plan.rows * plan.inner, toString(call.outputs[0]).c_str());
-  plan.rowBlock = std::max<int64_t>(1, wantedElements / plan.length);
-  constexpr int64_t line = 64;
-  plan.columnBlock = std::max(line, wantedElements / plan.length / line * line);
-  plan.columnBlocks = ceilDiv(plan.inner, plan.columnBlock);
+  planTiles(plan, /*line=*/64); // Several vectors at once.
   return Status::ok();
 }
 
@@ -354,15 +369,8 @@ bool cpu::isReduceSupported(const KernelCall &call, std::string &why) {
 
 Status cpu::prepareReduce(const KernelCall &call, Isa isa,
                           std::unique_ptr<PreparedKernel> &prepared) {
-  const RowKernels *kernels = nullptr;
-  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  ReducePlan plan = {};
-  DLC_RETURN_IF_ERROR(planReduce(call, plan));
-  const int64_t tiles = plan.inner > 1 ? plan.rows * plan.columnBlocks
-                                       : ceilDiv(plan.rows, plan.rowBlock);
-  prepared =
-      std::make_unique<PreparedPlan<ReducePlan>>(plan, tiles, kernels->reduce);
-  return Status::ok();
+  return prepareRows<ReducePlan, planReduce, &RowKernels::reduce>(call, isa,
+                                                                  prepared);
 }
 
 bool cpu::reduceFromOperation(std::string_view operation,
