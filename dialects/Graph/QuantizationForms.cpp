@@ -27,9 +27,9 @@ template <typename Op> static bool isOfOneScale(Op op) {
     return type && type.hasStaticShape() && type.getNumElements() == 1;
   };
   auto x = dyn_cast<RankedTensorType>(op.getX().getType());
-  return op.getBlockSize() == 0 && x && !llvm::is_contained(x.getShape(), 0) &&
-         op.getX().getType() == op.getY().getType().clone(getElementTypeOrSelf(
-                                    op.getX().getType())) &&
+  auto y = dyn_cast<RankedTensorType>(op.getY().getType());
+  return x && y && x.getShape() == y.getShape() &&
+         !llvm::is_contained(x.getShape(), 0) && op.getBlockSize() == 0 &&
          isOne(op.getScale()) && isOne(op.getZeroPoint());
 }
 

@@ -463,14 +463,9 @@ Type Rewrite::refined(Value result, Type type, const Form &form) const {
   auto now = dyn_cast<RankedTensorType>(type);
   if (!now)
     return type;
-  Type known = own;
-  if (form.layout == kBlocked) {
-    SmallVector<int64_t> shape(own.getShape());
-    const int64_t block = decided.layouts.blockOf(result);
-    shape[1] = llvm::divideCeil(shape[1], block);
-    shape.push_back(block);
-    known = own.clone(shape);
-  }
+  Type known = form.layout == kBlocked
+                   ? blockedType(own, decided.layouts.blockOf(result))
+                   : own;
   return isCompatible(known, type) ? mergeTypes(known, type) : type;
 }
 
@@ -496,11 +491,12 @@ LogicalResult Rewrite::setResults(Operation *op, Operation *built,
        llvm::zip_equal(op->getResults(), built->getResults(), types)) {
     now.setType(form.blockedRank > 0 ? refined(result, type, form) : type);
     Value value = now;
-    if (form.layout == 0)
+    if (form.layout == 0) {
       value =
           Mover(builder, op->getLoc(), op).unblockReduced(now, shapeOf(result));
-    if (form.layout == 0) // Whatever is known besides: functions return it.
+      // Whatever is known besides: functions return it.
       value.setType(result.getType());
+    }
     made[result] = {form.layout, value};
   }
   return success();

@@ -24,19 +24,6 @@ static LayoutCost costOf(uint64_t time) {
              : kForbidden;
 }
 
-static int64_t blockOf(RankedTensorType type, int64_t block) {
-  return block == kAllChannels ? type.getDimSize(1) : block;
-}
-
-/// N, C/b, D1..Dn, b.
-static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
-  SmallVector<int64_t> shape(type.getShape());
-  block = blockOf(type, block);
-  shape[1] = llvm::divideCeil(shape[1], block);
-  shape.push_back(block);
-  return type.clone(shape);
-}
-
 bool dlc::graph::fitsBlocks(RankedTensorType type, int64_t block,
                             bool mayEndWithin) {
   const int64_t channels = type.getDimSize(1),
@@ -169,7 +156,7 @@ static bool isForGPULibrary(ConvOp conv) {
       !isBlockable(conv.getY(), {.block = kAllChannels, .isGenerated = true}))
     return false;
   auto blockedTypeOf = [](Value value) {
-    return blockedType(typeOf(value), typeOf(value).getDimSize(1));
+    return blockedType(typeOf(value), kAllChannels);
   };
   Block scratch;
   auto form = cast<ConvOp>(conv->clone());
@@ -352,7 +339,7 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
       auto call = own.callWith(
           isImageBlocked ? blockedType(imageType, block) : imageType,
           isResultBlocked ? blockedType(resultType, block) : resultType,
-          isResultBlocked ? blockOf(resultType, block) : 0, options);
+          isResultBlocked ? channelsOfBlock(resultType, block) : 0, options);
       if (!call)
         continue;
       forms.push_back({isImageBlocked, isResultBlocked});

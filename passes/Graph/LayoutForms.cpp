@@ -30,6 +30,18 @@ RankedTensorType dlc::graph::withAssumedExtents(RankedTensorType type) {
   return type.clone(shape);
 }
 
+int64_t dlc::graph::channelsOfBlock(RankedTensorType type, int64_t block) {
+  return block == kAllChannels ? type.getDimSize(1) : block;
+}
+
+RankedTensorType dlc::graph::blockedType(RankedTensorType type, int64_t block) {
+  SmallVector<int64_t> shape(type.getShape());
+  block = channelsOfBlock(type, block);
+  shape[1] = llvm::divideCeil(shape[1], block);
+  shape.push_back(block);
+  return type.clone(shape);
+}
+
 LayoutCost dlc::graph::costOfMoving(Value value) {
   auto type = withAssumedExtents(cast<RankedTensorType>(value.getType()));
   Type element = type.getElementType();
@@ -53,9 +65,7 @@ Layouts::Layouts(Block &body, const ConvOptions &options)
 }
 
 int64_t Layouts::blockOf(Value value) const {
-  return blockSize == kAllChannels
-             ? cast<RankedTensorType>(value.getType()).getDimSize(1)
-             : blockSize;
+  return channelsOfBlock(cast<RankedTensorType>(value.getType()), blockSize);
 }
 
 int64_t Layouts::blockOf(Operation *op) const {

@@ -40,6 +40,12 @@ inline constexpr int64_t kAssumedBatch = 1, kAssumedExtent = 32;
 /// A tensor of known rank, with assumed extents where they are unknown.
 mlir::RankedTensorType withAssumedExtents(mlir::RankedTensorType type);
 
+/// Channels of a block of a tensor N, C, D1..Dn, of which `block` may be
+/// kAllChannels.
+int64_t channelsOfBlock(mlir::RankedTensorType type, int64_t block);
+/// N, C/b, D1..Dn, b of such a tensor, C/b rounded up.
+mlir::RankedTensorType blockedType(mlir::RankedTensorType type, int64_t block);
+
 /// What it costs to move a value of rank at least 0 to another layout.
 LayoutCost costOfMoving(mlir::Value value);
 
