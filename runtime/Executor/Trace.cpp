@@ -21,8 +21,9 @@ TraceRecorder::TraceRecorder(const Program &program, Profiler &profiler)
     event.detail = profiler.textId(info.kernel);
     event.flops = info.flops;
     event.bytes = info.bytes;
-    launches.push_back(event);
+    declared.push_back(event);
   }
+  launches = declared;
 }
 
 void TraceRecorder::onLaunch(size_t launch, unsigned, uint64_t begin,
@@ -31,6 +32,7 @@ void TraceRecorder::onLaunch(size_t launch, unsigned, uint64_t begin,
   event.begin = begin;
   event.end = end;
   profiler.add(event);
+  launches[launch] = declared[launch];
 }
 
 void TraceRecorder::onCall(size_t launch, const CallInfo &call) {
@@ -38,6 +40,8 @@ void TraceRecorder::onCall(size_t launch, const CallInfo &call) {
   launches[launch].bytes = call.bytes;
   if (!call.entry.empty())
     launches[launch].detail = profiler.textId(std::string(call.entry));
+  if (call.sum)
+    launches[*call.sum].flops = launches[*call.sum].bytes = 0;
 }
 
 void TraceRecorder::onWait(unsigned thread, uint64_t begin, uint64_t end) {

@@ -70,6 +70,36 @@ TEST(Trace, RecordsEachLaunch) {
               events[i + 1]["ts"].number + 0.002);
 }
 
+// Each event says what computed that run, also behind one of other shapes.
+TEST(Trace, TellsCallsOfEachRun) {
+  ProgramBuilder builder;
+  int a = builder.input("a", DLC_F32, {-1, -1});
+  int b = builder.input("b", DLC_F32, {-1, 5});
+  int y = builder.output("y", DLC_F32, {-1, 5});
+  builder.reference("matmul", {a, b}, {y});
+  AlignedBuffer bytes = builder.write();
+  std::unique_ptr<Program> program = load(bytes);
+  auto execution = std::move(*Execution::create(*program));
+  Profiler profiler;
+  TraceRecorder recorder(*program, profiler);
+  execution->setObserver(&recorder);
+  std::vector<float> data(20);
+  auto run = [&](int64_t rows, int64_t terms) {
+    int64_t left[] = {rows, terms}, right[] = {terms, 5};
+    ASSERT_TRUE(execution->bindInput(0, {DLC_F32, left, data.data()}).isOk());
+    ASSERT_TRUE(execution->bindInput(1, {DLC_F32, right, data.data()}).isOk());
+    ASSERT_TRUE(execution->run().isOk());
+  };
+  run(3, 4);
+  run(3, 0); // Which no library computes.
+  std::vector<JSON> events = eventsOf(profiler, "X");
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["args"]["detail"].string, "cpu.matmul");
+  EXPECT_EQ(events[0]["args"]["flops"].number, 2 * 3 * 4 * 5);
+  EXPECT_EQ(events[1]["args"]["detail"].string, "reference.matmul");
+  EXPECT_EQ(events[1]["args"]["flops"].kind, JSON::Null);
+}
+
 TEST(Trace, ShowsCopiesStreamsAndMemory) {
   ProgramBuilder builder;
   int device = builder.device(DeviceKind::Null, 1);

@@ -65,7 +65,7 @@ struct ProfileSummary {
 /// of its operations then also takes the lock of the texts, and allocates for
 /// names not seen before. A Storage and each StorageManager take it too, and a
 /// program's Execution through a TraceRecorder, which has looked up all names
-/// before.
+/// before, but for those of what computes shapes found while running.
 ///
 /// In the child of a fork() it keeps nothing and has nothing: a thread that is
 /// not there may have been in the middle of an event. The child makes one of

@@ -51,7 +51,7 @@ public:
   virtual void onMemory(Context device, uint64_t bytes) {}
 };
 
-/// Hands what it is told of one program to a profiler.
+/// Hands what it is told of one execution to a profiler.
 class TraceRecorder : public LaunchObserver {
 public:
   /// Both are borrowed; the program is not looked at later.
@@ -68,8 +68,9 @@ private:
 
   Profiler &profiler;
   uint32_t waitName;
-  std::vector<ProfileEvent>
-      launches; ///< All but the times, each of one thread.
+  /// All but the times: as the program says, and as the calls of a run did.
+  /// Each is of one thread at a time.
+  std::vector<ProfileEvent> declared, launches;
   /// Of each thread that waited: the text; 0 for others.
   std::unique_ptr<std::atomic<uint32_t>[]> threadRows;
 };
