@@ -78,8 +78,7 @@ struct LaunchRecord {
   uint32_t inputCount = 0;
   uint32_t argumentCount = 0;
   int64_t tiles = 0; ///< AnyShape: elements of one.
-  /// Modelled time on one thread; AnyShape: of one tile.
-  uint64_t nanoseconds = 0;
+  uint64_t nanoseconds = 0; ///< On one thread, modelled; of known shapes.
   uint32_t steps = 1;       ///< Library: of which each takes its share.
   /// Launches from this one on that workers compute as one grid: none of them
   /// uses memory that another one writes.

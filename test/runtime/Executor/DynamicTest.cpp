@@ -341,6 +341,12 @@ struct ConvAndSum {
   }
   int image() { return builder.pool(DLC_F32, {-1, -1, -1, -1}); }
   int result() { return builder.output("y", DLC_F32, {-1, -1, -1, -1}); }
+  /// Launches both: `others` and the convolution are added up to y.
+  void addUp(std::vector<int> others) {
+    others.push_back(image());
+    builder.launch(conv, {x, w}, {others.back()});
+    builder.launch(sum, others, {result()});
+  }
 
   ProgramBuilder builder;
   std::vector<std::byte> object;
@@ -360,9 +366,7 @@ float positiveThird(float value) { return std::max(value / 3, 0.0f); }
 
 TEST(Dynamic, SumsAreTheCallsThatMakeThem) {
   ConvAndSum net("relu");
-  int y = net.result(), product = net.image();
-  net.builder.launch(net.conv, {net.x, net.w}, {product});
-  net.builder.launch(net.sum, {net.r, product}, {y});
+  net.addUp({net.r});
   WithAndWithout both(net.builder);
   EXPECT_EQ(both.run(small, positiveThird), 1);
   EXPECT_EQ(both.run(large, positiveThird), 1);
@@ -376,9 +380,7 @@ TEST(Dynamic, SumsAreTheCallsThatMakeThem) {
 
 TEST(Dynamic, ActivationsAreTheCallsThatMakeTheSums) {
   ConvAndSum net("relu", "scale_tiles");
-  int y = net.result(), product = net.image();
-  net.builder.launch(net.conv, {net.x, net.w}, {product});
-  net.builder.launch(net.sum, {product}, {y});
+  net.addUp({});
   WithAndWithout both(net.builder);
   EXPECT_EQ(both.run(small, positiveThird), 1);
 }
@@ -386,9 +388,7 @@ TEST(Dynamic, ActivationsAreTheCallsThatMakeTheSums) {
 // An activation that the library does not know.
 TEST(Dynamic, UnknownActivationsAreNot) {
   ConvAndSum net("cosine", "scale_tiles");
-  int y = net.result(), product = net.image();
-  net.builder.launch(net.conv, {net.x, net.w}, {product});
-  net.builder.launch(net.sum, {product}, {y});
+  net.addUp({});
   WithAndWithout both(net.builder);
   EXPECT_EQ(both.run(small), 1);
 }

@@ -37,8 +37,9 @@ def FuncOp : Kernel_Op<"func", [
     with runs of elements, and with however many tiles these are.
 
     `epilogue` says of a kernel of any shape that it computes the activation
-    `activation`, of `alpha` and `beta`, none where it is empty, of the sum of its
-    arguments, each of which counts once. A library call that makes one of them may do that itself.
+    `activation`, of `alpha` and `beta`, none where it is empty, of the sum of
+    its arguments, each of which counts once. A library call that makes one of
+    them may do that itself.
 
     `inPlace` lists pairs (input, output): the output may overwrite the memory
     of that input, because each element is read before it is written and never
