@@ -40,9 +40,12 @@ Value dlc::codegen::buildMinimum(OpBuilder &builder, Location loc, Value a,
   return arith::SelectOp::create(builder, loc, isNaN, a, smaller);
 }
 
-/// Whether it is a number and not 0, of which there are two.
+/// Whether it is a number and not 0, of which there are two. Asked of what is
+/// emitted: where partial results are combined, that is no constant.
 static bool isNonzero(Value value) {
   llvm::APFloat number(0.0f);
+  if (auto all = value.getDefiningOp<vector::BroadcastOp>())
+    value = all.getSource();
   return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN() &&
          !number.isZero();
 }
@@ -73,7 +76,7 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
     return {};
   Location loc = op->getLoc();
   if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) &&
-      isNonzero(op->getOperand(1)))
+      isNonzero(operands[1]))
     return buildBound(builder, loc,
                       isa<arith::MaximumFOp>(op) ? arith::CmpFPredicate::OGT
                                                  : arith::CmpFPredicate::OLT,

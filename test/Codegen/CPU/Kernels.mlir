@@ -1148,6 +1148,14 @@ kernel.func @reduce_transposed(%x: tensor<16x64xf32>, %y: tensor<64x16xf32>) -> 
   %z = graph.reduce_max %sum, %axes {keepdims = true} : (tensor<64x16xf32>, tensor<1xi64>) -> tensor<64x1xf32>
   kernel.return %z : tensor<64x1xf32>
 }
+kernel.func @reduce_max_of_pad_special(%x: tensor<3x5x40xf32>) -> (tensor<3x1x1xf32>) {
+  %p = graph.constant dense<[0, 0, 2, 2]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a : (tensor<3x5x40xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<3x7x42xf32>
+  %m = graph.reduce_max %y, %a {keepdims = true} : (tensor<3x7x42xf32>, tensor<2xi64>) -> tensor<3x1x1xf32>
+  kernel.return %m : tensor<3x1x1xf32>
+}
 kernel.func @reduce_transposed_long(%x: tensor<100x200xf32>) -> (tensor<200xf32>) {
   %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<100x200xf32>) -> tensor<200x100xf32>
   %axes = graph.constant dense<[1]> : tensor<1xi64>
