@@ -286,22 +286,32 @@ static int64_t elementsOf(Operation *op) {
   return elements;
 }
 
-/// Why one tile should not compute all of a group: nearly all of it could be in
-/// several. What an operation computes in one tile on its own stays there.
+/// Why one tile should not compute all of a group: several could compute nearly
+/// all of it, or, where a launch costs little, one of its results. What an
+/// operation computes in one tile on its own stays there.
 static std::string whyNotSerial(ArrayRef<Operation *> group) {
   constexpr int64_t little = 2 * kTileElements, most = 4;
+  constexpr StringLiteral reason = "one thread would compute all of it";
+  const bool isHost = hasHostMemory(graph::getDevice(group.front()));
+  const llvm::SmallDenseSet<Operation *> members(group.begin(), group.end());
   int64_t largest = 0, shared = 0, serial = 0;
   for (Operation *op : group) {
     const int64_t elements = elementsOf(op);
-    std::string reason;
+    std::string why;
     const bool isShared =
-        elements > kTileElements && planCopy(op, reason).value_or(1) > 1;
+        elements > kTileElements && planCopy(op, why).value_or(1) > 1;
+    if (isHost && isShared && elements >= little &&
+        (op == group.back() ||
+         llvm::any_of(op->getUsers(), [&](Operation *user) {
+           return !members.contains(user);
+         })))
+      return reason.str();
     largest = std::max(largest, elements);
     (isShared ? shared : serial) += elements;
   }
   if (largest < little || shared <= most * serial)
     return "";
-  return "one thread would compute all of it";
+  return reason.str();
 }
 
 Type dlc::conversion::withAnyShape(Type tensor) {

@@ -441,3 +441,33 @@ func.func @folds_of_rows(%x: tensor<32x1536xf32>) -> tensor<32x1536xf32> {
   %y = graph.div %0, %3 : (tensor<32x1536xf32>, tensor<f32>) -> tensor<32x1536xf32>
   return %y : tensor<32x1536xf32>
 }
+
+// What is one tile, as folds of the channels of one block are, gives no result
+// that several tiles could.
+// CHECK-LABEL: func.func @folds_of_one_block(
+func.func @folds_of_one_block(%x: tensor<1x1x32x80x24xf32>) -> (tensor<f32>, tensor<1x1x32x80x24xui8>) {
+  // WHY: reduce_max stays apart from silu: one thread would compute all of it
+  // CHECK: graph.silu
+  // CHECK-NEXT: graph.fusion -> tensor<f32>, tensor<f32> {
+  // CHECK-NEXT: graph.reduce_max
+  // CHECK: graph.yield
+  // CHECK: graph.fusion -> tensor<1x1x32x80x24xui8> {
+  // CHECK-NEXT: graph.div
+  // CHECK-NEXT: graph.round
+  // CHECK-NEXT: graph.add
+  // CHECK-NEXT: graph.cast
+  %spatial = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %0 = graph.silu %x : tensor<1x1x32x80x24xf32>
+  %1 = graph.reduce_max %0, %spatial {keepdims = true} : (tensor<1x1x32x80x24xf32>, tensor<2xi64>) -> tensor<1x1x1x1x24xf32>
+  %2 = graph.reduce_max %1 {keepdims = false} : (tensor<1x1x1x1x24xf32>) -> tensor<f32>
+  %3 = graph.reduce_min %0, %spatial {keepdims = true} : (tensor<1x1x32x80x24xf32>, tensor<2xi64>) -> tensor<1x1x1x1x24xf32>
+  %4 = graph.reduce_min %3 {keepdims = false} : (tensor<1x1x1x1x24xf32>) -> tensor<f32>
+  %5 = graph.sub %2, %4 : tensor<f32>
+  %6 = graph.div %4, %5 : tensor<f32>
+  %7 = graph.round %6 : tensor<f32>
+  %8 = graph.div %0, %5 : (tensor<1x1x32x80x24xf32>, tensor<f32>) -> tensor<1x1x32x80x24xf32>
+  %9 = graph.round %8 : tensor<1x1x32x80x24xf32>
+  %10 = graph.add %9, %7 : (tensor<1x1x32x80x24xf32>, tensor<f32>) -> tensor<1x1x32x80x24xf32>
+  %y = graph.cast %10 {to = ui8} : (tensor<1x1x32x80x24xf32>) -> tensor<1x1x32x80x24xui8>
+  return %5, %y : tensor<f32>, tensor<1x1x32x80x24xui8>
+}

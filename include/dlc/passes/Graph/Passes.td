@@ -427,7 +427,8 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     kernel library (an anchor with transposes of its operands and its epilogue;
     or several that it computes as a whole, where that takes less time than one
     by one) or for Codegen, which refuses what one thread would compute though
-    nearly all of it could be shared. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
+    several could nearly all of it or, on the host, one of its results. Repetitions
+    (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
     Values keep their types; what is not grouped keeps its order as far as
     operands allow. With `values`, kernels that compute something again touch few
