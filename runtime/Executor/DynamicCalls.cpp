@@ -97,14 +97,25 @@ static bool hasConstants(const DynamicEntry &from, const LibraryEntry &entry) {
          });
 }
 
+/// How the constants are packed of a call that has all of them.
+static int64_t packingOf(const DynamicEntry &from, const LibraryEntry &entry,
+                         const Candidate &plain, PackedConstants &constants) {
+  if (!entry.packingOf)
+    return entry.constants.form;
+  const size_t last = entry.constants.operands.back();
+  return constants.packingOf(
+      from.constants[last], formOf(from, plain.call(), last, 0),
+      [&] { return entry.packingOf(plain.call(), from.constants); });
+}
+
 /// `plain` with the flag that its constants are packed, by an algorithm or
 /// none; nothing where the library has no such call.
 static std::optional<Candidate> withFlag(const LibraryEntry &entry,
                                          const Candidate &plain,
-                                         std::string_view algorithm) {
-  const ConstantPacking &packing = entry.constants;
+                                         std::string_view algorithm,
+                                         int64_t packing) {
   Candidate candidate = plain;
-  candidate.attributes.set(packing.attribute, packing.form);
+  candidate.attributes.set(entry.constants.attribute, packing);
   if (!algorithm.empty())
     candidate.attributes.set("algorithm", std::string(algorithm));
   std::string why;
@@ -121,17 +132,19 @@ static std::optional<Candidate> bestOf(const DynamicEntry &from,
                                        PackedConstants &constants) {
   if (hasConstants(from, entry)) {
     const uint64_t time = nanosecondsOf(entry.cost(plain.call()));
+    const int64_t packing = packingOf(from, entry, plain, constants);
     auto takes = [&](std::optional<Candidate> &candidate) {
       return candidate && packConstants(from, entry, constants, *candidate);
     };
     if (from.anyAlgorithm)
       for (std::string_view algorithm : entry.algorithms)
         if (std::optional<Candidate> candidate =
-                withFlag(entry, plain, algorithm);
+                withFlag(entry, plain, algorithm, packing);
             candidate && nanosecondsOf(entry.cost(candidate->call())) < time &&
             takes(candidate))
           return candidate;
-    if (std::optional<Candidate> candidate = withFlag(entry, plain, "");
+    if (std::optional<Candidate> candidate =
+            withFlag(entry, plain, "", packing);
         takes(candidate))
       return candidate;
   }

@@ -23,3 +23,15 @@ PackedConstants::find(const void *constant, const std::string &form,
     known.push_back({constant, form, packed});
   return packed;
 }
+
+int64_t PackedConstants::packingOf(const void *constant,
+                                   const std::string &form,
+                                   const std::function<int64_t()> &choose) {
+  std::scoped_lock lock(mutex);
+  auto found = std::ranges::find_if(choices, [&](const Choice &choice) {
+    return choice.constant == constant && choice.form == form;
+  });
+  if (found == choices.end())
+    found = choices.insert(choices.end(), {constant, form, choose()});
+  return found->packing;
+}

@@ -27,6 +27,11 @@ public:
   Packed find(const void *constant, const std::string &form,
               const std::function<Packed()> &pack);
 
+  /// How calls pack the constant at that address and the others of `form`,
+  /// which `choose` says where nobody has asked before.
+  int64_t packingOf(const void *constant, const std::string &form,
+                    const std::function<int64_t()> &choose);
+
 private:
   struct Known {
     const void *constant;
@@ -34,8 +39,15 @@ private:
     std::weak_ptr<const AlignedBuffer> packed;
   };
 
+  struct Choice {
+    const void *constant;
+    std::string form;
+    int64_t packing;
+  };
+
   std::mutex mutex;
   std::vector<Known> known;
+  std::vector<Choice> choices;
 };
 
 } // namespace dlc::rt

@@ -138,6 +138,38 @@ static bool isPacked(const library::Match &match, const rt::LibraryEntry &entry,
   });
 }
 
+/// Says how the operands of all calls are packed, where that depends on them.
+static LogicalResult choosePacking(library::Match &match,
+                                   const rt::LibraryEntry &entry,
+                                   ArrayRef<kernel::CallOp> calls,
+                                   FunctionType type) {
+  if (!entry.packingOf)
+    return success();
+  tuning::Call plain = library::makeCall(&entry, type, match.config);
+  std::optional<int64_t> packing;
+  for (kernel::CallOp call : calls) {
+    SmallVector<graph::RawElements> held(call.getInputs().size());
+    SmallVector<const void *> values(call.getInputs().size());
+    for (unsigned operand : match.packable) {
+      held[operand] = graph::RawElements::get(
+          graph::getConstantElements(call.getInputs()[operand]));
+      if (!held[operand])
+        return call.emitOpError("expected a constant of known bytes that fit "
+                                "in memory as operand ")
+               << operand;
+      values[operand] = held[operand].data().data();
+    }
+    const int64_t own = entry.packingOf(plain.view(), values);
+    if (packing && *packing != own)
+      return success();
+    packing = own;
+  }
+  if (packing)
+    match.config.set(entry.constants.attribute,
+                     Builder(type.getContext()).getI64IntegerAttr(*packing));
+  return success();
+}
+
 /// Packs the packable operands at every call of the kernel; `type` becomes the
 /// packed call's.
 LogicalResult Selector::pack(library::Match &match,
@@ -352,8 +384,11 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
     call.getInputsMutable().assign(makeOperands(call, match->operands));
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
   bool packs = entry && isPacked(*match, *entry, calls, type);
-  if (packs)
+  if (packs) {
     match->config.append(match->packedConfig);
+    if (failed(choosePacking(*match, *entry, calls, type)))
+      return failure();
+  }
   if (entry && !options.isStrict)
     library::chooseAlgorithm(*match, *entry, type, options.bf16Parts);
   if (packs && failed(pack(*match, *entry, calls, type)))

@@ -204,6 +204,7 @@ static constexpr LibraryEntry entries[] = {
      .prepare = prepareBest<prepareRecurrent, packedRecurrentBytes, 1, 2>,
      .packedBytes = packedBytesOf<packedRecurrentBytes>,
      .pack = packOf<packRecurrent>,
+     .packingOf = recurrentPacking,
      .isSupported = isSupportedOf<isRecurrentSupported>,
      .bound = kSumBound,
      .workspaceBytes = workspaceBytesOf<recurrentWorkspaceBytes>,

@@ -14,7 +14,9 @@
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -200,14 +202,22 @@ static void planWeights(RecurrentPlan &plan) {
               kPanelWidth);
 }
 
-/// 2, as 1 was before there were blocks of units.
+/// How W and R are packed.
+enum Packing : int64_t {
+  Unpacked,
+  Panels, ///< Before there were blocks of units.
+  BlocksOfUnits,
+  BytesOfUnits, ///< As those, R as bytes.
+};
+
 static Status readPacking(const KernelCall &call, Layer &layer) {
-  const int64_t packing = call.attributes.getInt("packed_w", 0);
-  if (packing < 0 || packing > 2)
-    return invalid("expected attribute 'packed_w' to be 0, 1 or 2, got " +
+  const int64_t packing = call.attributes.getInt("packed_w", Unpacked);
+  if (packing < Unpacked || packing > BytesOfUnits)
+    return invalid("expected attribute 'packed_w' to be 0, 1, 2 or 3, got " +
                    std::to_string(packing));
-  layer.isPacked = packing != 0;
-  layer.packsBlocks = packing == 2;
+  layer.isPacked = packing != Unpacked;
+  layer.packsBlocks = packing >= BlocksOfUnits;
+  layer.plan.isOfBytes = packing == BytesOfUnits;
   return Status::ok();
 }
 
@@ -285,11 +295,10 @@ static int64_t packedRows(const Layer &layer, size_t operand) {
                       : plan.weights / plan.hidden;
 }
 
-/// Packs rows of R that a tile multiplies at once: those of the units from
-/// `first` on of some gates.
-static float *packUnits(const Layer &layer, const float *gates, int64_t count,
-                        int64_t first, float *to) {
-  const RecurrentPlan &plan = layer.plan;
+/// Rows of R that a tile multiplies at once: those of the units from `first` on
+/// of some gates.
+static std::vector<float> rowsOf(const RecurrentPlan &plan, const float *gates,
+                                 int64_t count, int64_t first) {
   const int64_t units = std::min(plan.unitBlock, plan.hidden - first);
   std::vector<float> rows;
   rows.reserve(count * units * plan.hidden);
@@ -297,26 +306,87 @@ static float *packUnits(const Layer &layer, const float *gates, int64_t count,
     const float *from = gates + (gate * plan.hidden + first) * plan.hidden;
     rows.insert(rows.end(), from, from + units * plan.hidden);
   }
-  return packColumns({rows.data(), 1, plan.hidden}, plan.hidden, count * units,
-                     kPackedColumns, to);
+  return rows;
 }
 
-static void packR(const Layer &layer, const float *from, float *to) {
+/// A step of which all `values` are multiples by signed bytes, but for the
+/// rounding of these products; 0 where there is none.
+static float stepOf(std::span<const float> values) {
+  constexpr double rounding = 0x1p-22;
+  constexpr int most = 128;
+  float largest = 0;
+  for (float value : values) {
+    if (!std::isfinite(value))
+      return 0;
+    largest = std::max(largest, std::fabs(value));
+  }
+  if (largest == 0)
+    return 1;
+  for (int count = 1; count <= most; ++count) {
+    const float step = largest / static_cast<float>(count);
+    if (std::isnormal(step) && std::ranges::all_of(values, [&](float value) {
+          const double multiple = std::nearbyint(double{value} / step);
+          return multiple < most && std::fabs(multiple * step - value) <=
+                                        rounding * std::fabs(value);
+        }))
+      return step;
+  }
+  return 0;
+}
+
+/// Where R is packed as bytes.
+struct PackedBytes {
+  int8_t *bytes;
+  float *scales;
+
+  /// As packColumns() of `rows` transposed.
+  void add(std::span<const float> rows, int64_t terms) {
+    const auto columns = static_cast<int64_t>(rows.size()) / terms;
+    const int64_t padded = roundUp(columns, kPanelWidth);
+    std::fill_n(bytes, padded * terms, int8_t{0});
+    std::fill_n(scales, padded, 0.0f);
+    for (int64_t column = 0; column < columns; ++column) {
+      std::span<const float> row = rows.subspan(column * terms, terms);
+      const int64_t inside = column % kPackedColumns, first = column - inside;
+      const int64_t width = std::min(kPackedColumns, padded - first);
+      const float step = stepOf(row);
+      for (int64_t i = 0; i < terms && step != 0; ++i)
+        bytes[first * terms + i * width + inside] =
+            static_cast<int8_t>(std::nearbyint(double{row[i]} / step));
+      scales[column] = step;
+    }
+    bytes += padded * terms;
+    scales += padded;
+  }
+};
+
+static void packR(const Layer &layer, const float *from, void *target) {
   const RecurrentPlan &plan = layer.plan;
   const int64_t gate = plan.hidden * plan.hidden;
+  auto *floats = static_cast<float *>(target);
+  auto *bytes = static_cast<int8_t *>(target);
+  PackedBytes packed = {
+      bytes, reinterpret_cast<float *>(bytes + plan.directions * plan.weights)};
   for (int64_t direction = 0; direction < plan.directions; ++direction)
     for (int64_t block = 0; block < plan.unitBlocks; ++block) {
       const float *part = from + direction * plan.gates * gate;
       for (int i = 0; i < plan.parts; ++i) {
-        to = packUnits(layer, part, plan.partGates[i], block * plan.unitBlock,
-                       to);
+        const std::vector<float> rows =
+            rowsOf(plan, part, plan.partGates[i], block * plan.unitBlock);
+        const auto columns = static_cast<int64_t>(rows.size()) / plan.hidden;
+        if (plan.isOfBytes)
+          packed.add(rows, plan.hidden);
+        else
+          floats = packColumns({rows.data(), 1, plan.hidden}, plan.hidden,
+                               columns, kPackedColumns, floats);
         part += plan.partGates[i] * gate;
       }
     }
 }
 
-static void packW(const Layer &layer, const float *from, float *to) {
+static void packW(const Layer &layer, const float *from, void *target) {
   const RecurrentPlan &plan = layer.plan;
+  auto *to = static_cast<float *>(target);
   const int64_t rows = plan.gates * plan.hidden;
   for (int64_t direction = 0; direction < plan.directions; ++direction) {
     to = packColumns({from, 1, layer.input}, layer.input, rows, kPackedColumns,
@@ -333,10 +403,11 @@ size_t cpu::packedRecurrentBytes(const KernelCall &call, size_t operand) {
   Layer layer = {};
   if ((operand != W && operand != R) || !planLayer(call, layer).isOk())
     return 0;
-  return static_cast<size_t>(layer.plan.directions *
-                             packedRows(layer, operand) *
-                             columnsOf(layer, operand)) *
-         sizeof(float);
+  const auto rows =
+      static_cast<size_t>(layer.plan.directions * packedRows(layer, operand));
+  const auto columns = static_cast<size_t>(columnsOf(layer, operand));
+  return operand == R && layer.plan.isOfBytes ? rows * (columns + sizeof(float))
+                                              : rows * columns * sizeof(float);
 }
 
 void cpu::packRecurrent(const KernelCall &call, size_t operand,
@@ -345,7 +416,24 @@ void cpu::packRecurrent(const KernelCall &call, size_t operand,
   if ((operand != W && operand != R) || !planLayer(call, layer).isOk())
     return;
   (operand == R ? packR : packW)(layer, static_cast<const float *>(source),
-                                 static_cast<float *>(target));
+                                 target);
+}
+
+int64_t cpu::recurrentPacking(const KernelCall &call,
+                              ConstantOperands constants) {
+  constexpr int64_t fewWeights = 1 << 18;
+  Layer layer = {};
+  if (R >= constants.size() || !constants[R] || !planLayer(call, layer).isOk())
+    return BlocksOfUnits;
+  const RecurrentPlan &plan = layer.plan;
+  const int64_t rows = plan.gates * plan.hidden;
+  if (rows * plan.hidden < fewWeights)
+    return BlocksOfUnits;
+  const auto *row = static_cast<const float *>(constants[R]);
+  for (int64_t i = 0; i < plan.directions * rows; ++i, row += plan.hidden)
+    if (stepOf({row, static_cast<size_t>(plan.hidden)}) == 0)
+      return BlocksOfUnits;
+  return BytesOfUnits;
 }
 
 //===----------------------------------------------------------------------===//
@@ -671,7 +759,7 @@ KernelCost cpu::recurrentCost(const KernelCall &call) {
   // Each step reads R anew, out of a cache: 128 bytes in a nanosecond.
   const auto readBytes = static_cast<uint64_t>(
       layer.plan.sequence * layer.plan.directions * layer.plan.rowBlocks *
-      layer.plan.weights * int64_t{sizeof(float)});
+      layer.plan.weights * (layer.plan.isOfBytes ? 1 : int64_t{sizeof(float)}));
   return {2 * products * layer.plan.sequence *
               (layer.input + layer.plan.hidden),
           bytesOf(call), readBytes * 100 / 128};

@@ -15,6 +15,9 @@ bool isRecurrentSupported(const KernelCall &call, std::string &why);
 size_t packedRecurrentBytes(const KernelCall &call, size_t operand);
 void packRecurrent(const KernelCall &call, size_t operand, const void *source,
                    void *target);
+/// As LibraryEntry::packingOf: R as bytes where there is much of it, all rows
+/// of which are multiples of a number each, as those that were quantised are.
+int64_t recurrentPacking(const KernelCall &call, ConstantOperands constants);
 size_t recurrentWorkspaceBytes(const KernelCall &call);
 KernelCost recurrentCost(const KernelCall &call);
 /// As LibraryEntry::fromOperation, of rnn, gru and lstm.

@@ -58,6 +58,7 @@ struct RecurrentPlan {
   /// What a tile computes of a step until it needs of the state, or of what
   /// the candidate of a gru sees of it, units that other tiles compute.
   int phases;
+  bool isOfBytes;       ///< R is packed as bytes and scales.
   int64_t blockWeights; ///< Elements of the packed R of a whole block of units.
   int64_t weights;      ///< Of one direction.
   int64_t scratch;      ///< Elements of one tile.
@@ -70,10 +71,13 @@ struct RecurrentPlan {
 /// What the kernels take, null where it is absent. R is packed: for each
 /// direction, block of units and part [columns/64][hidden][64], the last part
 /// as wide as there are columns, gates times units, zero padded to a multiple
-/// of 16. Y_h and Y_c hold the state, of which a tile reads its own units only;
-/// the others are in Y, or in what `held` has of each direction and sequence.
+/// of 16: floats, or signed bytes with a scale for each column, in the same
+/// order of columns, behind all of them. Y_h and Y_c hold the state, of which a
+/// tile reads its own units only; the others are in Y, or in what `held` has of
+/// each direction and sequence.
 struct RecurrentArguments {
-  const float *inputs, *recurrence;
+  const float *inputs;
+  const void *recurrence;
   const float *bias, *initialH, *initialC, *peepholes;
   const int32_t *lengths;
   float *y, *h, *c, *scratch, *held;

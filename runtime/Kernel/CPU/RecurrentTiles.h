@@ -240,12 +240,66 @@ inline void multiplyPacked(const float *a, int64_t aStride, int64_t rows,
   }
 }
 
+/// Rows that multiply bytes at a time, and vectors of those: sums enough for
+/// the latency of products, and no more than there are registers for.
+constexpr int kByteRows = 4;
+constexpr int byteVectorsOf(int rows) {
+  return rows > 1 && DLC_VECTOR_BYTES < 64 ? 2 : 4;
+}
+
+[[gnu::always_inline]] inline Vec loadBytes(const int8_t *source) {
+  typedef int8_t Bytes __attribute__((vector_size(kLanes)));
+  Bytes bytes;
+  __builtin_memcpy(&bytes, source, sizeof(bytes));
+  return __builtin_convertvector(__builtin_convertvector(bytes, IntVec), Vec);
+}
+
+/// c = a * b * scales * `factor`, for some columns of a panel `width` wide.
+template <int rows, int vectors>
+inline void multiplyBytesOf(const float *a, int64_t aStride, const int8_t *b,
+                            int64_t width, const float *scales, float factor,
+                            int64_t terms, float *c, int64_t cStride) {
+  Vec sums[rows][vectors] = {};
+  for (int64_t l = 0; l < terms; ++l, b += width)
+    for (int v = 0; v < vectors; ++v) {
+      const Vec weights = loadBytes(b + v * kLanes);
+      for (int i = 0; i < rows; ++i)
+        sums[i][v] = plusProduct(sums[i][v], a[i * aStride + l], weights);
+    }
+  for (int i = 0; i < rows; ++i)
+    for (int v = 0; v < vectors; ++v)
+      store(c + i * cStride + v * kLanes,
+            sums[i][v] * load(scales + v * kLanes) * factor);
+}
+
+/// c = a * b * scales * `factor`, b packed, a multiple of 16 columns.
+template <int rows>
+inline void multiplyBytes(const float *a, int64_t aStride, const int8_t *b,
+                          const float *scales, float factor, int64_t terms,
+                          int64_t columns, float *c, int64_t cStride) {
+  constexpr int vectors = byteVectorsOf(rows);
+  for (int64_t column = 0; column < columns;) {
+    const int64_t first = column / kPackedColumns * kPackedColumns;
+    const int64_t width = least(kPackedColumns, columns - first);
+    const int8_t *from = b + first * terms + column - first;
+    const bool isWhole = first + width - column >= vectors * kLanes;
+    (isWhole ? multiplyBytesOf<rows, vectors>
+             : multiplyBytesOf<rows, 1>)(a, aStride, from, width,
+                                         scales + column, factor, terms,
+                                         c + column, cStride);
+    column += isWhole ? vectors * kLanes : kLanes;
+  }
+}
+
 /// Some units of some sequences in one direction. The pointers are those of the
 /// first sequence, of all units.
 struct RecurrentTile {
   const RecurrentPlan &plan;
   const GateActivation *activations;
-  const float *inputs, *recurrence, *bias, *peepholes;
+  const float *inputs, *bias, *peepholes;
+  const float *recurrence;      ///< Or null,
+  const int8_t *recurrentBytes; ///< and these, of which each column
+  const float *recurrentScales; ///< is multiplied with one of those.
   const float *initialH, *initialC;
   const int32_t *lengths;
   float *y, *h, *c, *held, *scratch;
@@ -270,6 +324,8 @@ private:
                bool isFirst) const;
   void passBy(Rows some, int64_t time) const;
   void multiply(int part, Rows some, const float *a, int64_t aStride) const;
+  void multiplyWithBytes(int64_t firstColumn, int64_t columns, int64_t count,
+                         const float *a, int64_t aStride, float *c) const;
   void multiplyState(int part, Rows some, int64_t time, bool isFirst) const;
   template <typename Function>
   void forEach(Rows some, int64_t time, const float *input,
@@ -310,12 +366,59 @@ inline void RecurrentTile::initialize(const float *source,
 
 inline void RecurrentTile::multiply(int part, Rows some, const float *a,
                                     int64_t aStride) const {
-  const float *b = recurrence;
+  int64_t first = 0;
   for (int i = 0; i < part; ++i)
-    b += productStride(i) * plan.hidden;
-  const int64_t stride = productStride(part);
-  multiplyPacked(a, aStride, some.end - some.begin, b, plan.hidden, stride,
-                 products(part) + some.begin * stride, stride);
+    first += productStride(i);
+  const int64_t stride = productStride(part), count = some.end - some.begin;
+  float *c = products(part) + some.begin * stride;
+  if (recurrentBytes)
+    return multiplyWithBytes(first, stride, count, a, aStride, c);
+  multiplyPacked(a, aStride, count, recurrence + first * plan.hidden,
+                 plan.hidden, stride, c, stride);
+}
+
+inline float largestOf(const float *values, int64_t count) {
+  Vec largest = {};
+  for (int64_t j = 0; j < count; j += kLanes)
+    largest = maxOf(absOf(loadFirst(values + j, count - j)), largest);
+  float all = 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    all = largest[lane] > all ? largest[lane] : all;
+  return all;
+}
+
+/// Sums come before scales: states so large that these would become infinite
+/// are made smaller meanwhile.
+inline void RecurrentTile::multiplyWithBytes(int64_t firstColumn,
+                                             int64_t columns, int64_t count,
+                                             const float *a, int64_t aStride,
+                                             float *c) const {
+  constexpr float large = 0x1p80f, shrinking = 0x1p-40f;
+  const int8_t *b = recurrentBytes + firstColumn * plan.hidden;
+  const float *scales = recurrentScales + firstColumn;
+  float largest = 0;
+  for (int64_t row = 0; row < count; ++row)
+    largest =
+        __builtin_fmaxf(largest, largestOf(a + row * aStride, plan.hidden));
+  const bool shrinks = largest >= large;
+  float *smaller = products(plan.parts);
+  for (int64_t row = 0; row < count;) {
+    const float *from = a + row * aStride;
+    float *to = c + row * columns;
+    if (!shrinks && row + kByteRows <= count) {
+      multiplyBytes<kByteRows>(from, aStride, b, scales, 1, plan.hidden,
+                               columns, to, columns);
+      row += kByteRows;
+      continue;
+    }
+    for (int64_t j = 0; shrinks && j < plan.hidden; j += kLanes)
+      storeFirst(smaller + j, loadFirst(from + j, plan.hidden - j) * shrinking,
+                 plan.hidden - j);
+    multiplyBytes<1>(shrinks ? smaller : from, 0, b, scales,
+                     shrinks ? 1 / shrinking : 1, plan.hidden, columns, to,
+                     columns);
+    ++row;
+  }
 }
 
 /// The states that step `time` begins with.
@@ -428,6 +531,10 @@ template <typename T> inline T *offsetBy(T *pointer, int64_t offset) {
 
 void runRecurrent(const RecurrentPlan &plan, const RecurrentArguments &all,
                   const RecurrentRange &range, int64_t begin, int64_t end) {
+  const bool isOfBytes = plan.isOfBytes;
+  const auto *bytes = static_cast<const int8_t *>(all.recurrence);
+  const auto *scales =
+      reinterpret_cast<const float *>(bytes + plan.directions * plan.weights);
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t row = tile % plan.rowBlocks * plan.rowBlock;
     const int64_t block = tile / plan.rowBlocks % plan.unitBlocks;
@@ -435,13 +542,17 @@ void runRecurrent(const RecurrentPlan &plan, const RecurrentArguments &all,
     const int64_t unit = block * plan.unitBlock;
     const int64_t state =
         direction * plan.stateDirection + row * plan.stateBatch;
+    const int64_t weight = direction * plan.weights + block * plan.blockWeights;
     RecurrentTile{
         plan,
         plan.activations[direction],
         all.inputs + direction * plan.inputDirection + row * plan.inputBatch,
-        all.recurrence + direction * plan.weights + block * plan.blockWeights,
         offsetBy(all.bias, direction * 2 * plan.gates * plan.hidden),
         offsetBy(all.peepholes, direction * 3 * plan.hidden),
+        isOfBytes ? nullptr
+                  : static_cast<const float *>(all.recurrence) + weight,
+        isOfBytes ? bytes + weight : nullptr,
+        isOfBytes ? scales + weight / plan.hidden : nullptr,
         offsetBy(all.initialH, state),
         offsetBy(all.initialC, state),
         offsetBy(all.lengths, row),

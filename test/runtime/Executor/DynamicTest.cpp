@@ -323,6 +323,26 @@ TEST(Dynamic, RecurrentLayersAreTheLibrarys) {
   EXPECT_EQ(both.run({{0, 2, 5}, {1, 28, 5}, {1, 28, 7}}), 0);
 }
 
+// R is packed as bytes.
+TEST(Dynamic, QuantizedLayersAreTheLibrarys) {
+  ProgramBuilder builder;
+  Floats weights(1024 * 256);
+  for (size_t i = 0; i != weights.size(); ++i)
+    weights[i] = 0.001f * float(i * 7 % 41) - 0.02f;
+  int x = builder.input("x", DLC_F32, {-1, -1, 3});
+  int w = builder.constant(DLC_F32, {1, 1024, 3}, Floats(1024 * 3, 0.25f));
+  int r = builder.constant(DLC_F32, {1, 1024, 256}, weights);
+  int y = builder.output("y", DLC_F32, {-1, 1, -1, 256});
+  int h = builder.pool(DLC_F32, {1, -1, 256});
+  int c = builder.pool(DLC_F32, {1, -1, 256});
+  int kernel = builder.kernel(KernelKind::Reference, "reference.lstm");
+  builder.setInt(kernel, "hidden_size", 256);
+  builder.launch(kernel, {x, w, r}, {y, h, c});
+  WithAndWithout both(builder);
+  EXPECT_EQ(both.run({{4, 2, 3}}), 1);
+  EXPECT_EQ(both.run({{2, 5, 3}}), 1);
+}
+
 namespace {
 
 /// A convolution and a sum behind it, of which the generated code gives three

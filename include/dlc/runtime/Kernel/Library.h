@@ -83,7 +83,7 @@ constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
 /// own shape and size.
 struct ConstantPacking {
   std::string_view attribute = {}; ///< Empty: they are not.
-  int64_t form = 1;                ///< Its value where they are.
+  int64_t form = 1; ///< Its value where they are; but see packingOf.
   /// Where one of them is no constant, none is packed.
   std::span<const size_t> operands = {};
 };
@@ -116,6 +116,10 @@ struct LibraryEntry {
   /// all its elements are finite: with others the call means something else
   /// then. Null where none is.
   bool (*packsFinite)(const KernelCall &call, size_t operand) = nullptr;
+  /// The value of the attribute `constants.attribute` that says how operands of
+  /// these values are packed. Null where that is `constants.form` for any.
+  int64_t (*packingOf)(const KernelCall &call,
+                       ConstantOperands values) = nullptr;
   /// Whether prepare() would accept the call, with the workspace it wants;
   /// otherwise `why` says what was expected and what was found. Null when
   /// prepare() is the only answer.

@@ -50,6 +50,8 @@ struct Layer {
   /// Values in [-scale, scale).
   void add(TensorType type, double scale);
   TensorView view(size_t input) const;
+  /// Makes each row of R multiples of a number by bytes, of the last one by 0.
+  void quantize();
   std::vector<std::vector<float>> reference() const;
   std::vector<std::vector<float>> run(Isa isa);
   KernelCall call() const { return {inputs, outputs, attributes}; }
@@ -118,6 +120,17 @@ void Layer::add(TensorType type, double scale) {
   for (int64_t i = 0; i < values.back().size(); ++i)
     values.back().data()[i] *= static_cast<float>(scale);
   inputs.push_back(std::move(type));
+}
+
+void Layer::quantize() {
+  const int64_t rows = c.directions() * c.gates() * c.hidden;
+  const float most = 1.5f / (128 * std::sqrt(float(c.hidden)));
+  float *row = values[2].data();
+  for (int64_t i = 0; i < rows; ++i, row += c.hidden) {
+    const float step = i == rows - 1 ? 0 : most / float(1 + i % 7);
+    for (int64_t j = 0; j < c.hidden; ++j)
+      row[j] = step * static_cast<float>(random.below(256) - 128);
+  }
 }
 
 TensorView Layer::view(size_t input) const {
@@ -337,6 +350,71 @@ TEST(RecurrentTest, SharedUnits) {
     }
 }
 
+// R as bytes, also of more rows than are multiplied at a time.
+TEST(RecurrentTest, Bytes) {
+  constexpr int64_t sizes[] = {1, 5, 16, 33, 65, 195, 260},
+                    batches[] = {1, 3, 9};
+  Random random(13);
+  for (const char *cell : kCells)
+    for (int64_t hidden : sizes)
+      for (int64_t batch : batches) {
+        LayerCase c{cell,   1 + random.below(5),         batch, 6,
+                    hidden, kDirections[random.below(3)]};
+        drawOptions(c, random);
+        c.packing = 3;
+        Layer layer(c);
+        layer.quantize();
+        expectReference(layer);
+      }
+}
+
+// States so large that sums of products with bytes would be infinite, and one
+// that is.
+TEST(RecurrentTest, LargeStatesAndBytes) {
+  for (float state : {1e37f, -3e38f, kInfinity, std::nanf("")}) {
+    LayerCase c{"rnn", 3, 5, 4, 65};
+    c.packing = 3;
+    c.initial = true;
+    c.activations = "Affine";
+    c.alphas = {0.01};
+    c.betas = {0};
+    Layer layer(c);
+    layer.quantize();
+    layer.values[kInitialH].data()[70] = state;
+    expectReference(layer);
+  }
+}
+
+TEST(RecurrentTest, PacksMultiplesAsBytes) {
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.recurrent");
+  auto packingOf = [&](Layer &layer, bool isConstant = true) {
+    const void *values[] = {nullptr, layer.values[1].data(),
+                            isConstant ? layer.values[2].data() : nullptr};
+    return entry->packingOf(layer.call(), values);
+  };
+  Layer wide({"lstm", 2, 1, 4, 256}), narrow({"lstm", 2, 1, 4, 128});
+  EXPECT_EQ(packingOf(wide), 2) << "of any floats";
+  wide.quantize();
+  narrow.quantize();
+  EXPECT_EQ(packingOf(wide), 3);
+  EXPECT_EQ(packingOf(wide, false), 2);
+  EXPECT_EQ(packingOf(narrow), 2) << "caches hold it";
+  // 128 steps up are one too many, 128 down are not.
+  float *row = wide.values[2].data() + 100 * 256;
+  for (int64_t j = 0; j < 256; ++j)
+    row[j] = 0.5f * static_cast<float>(j % 127 + 1);
+  EXPECT_EQ(packingOf(wide), 3);
+  row[255] = -64;
+  EXPECT_EQ(packingOf(wide), 3);
+  row[255] = 64;
+  EXPECT_EQ(packingOf(wide), 2);
+  for (float other : {0.1f, std::nextafter(0.5f, 1.0f) * 1.00001f, kInfinity,
+                      std::nanf(""), 1e-30f}) {
+    row[255] = other;
+    EXPECT_EQ(packingOf(wide), 2) << other;
+  }
+}
+
 TEST(RecurrentTest, Activations) {
   struct {
     const char *name;
@@ -466,8 +544,8 @@ TEST(RecurrentTest, RefusesOtherCalls) {
   };
   EXPECT_EQ(set("cell", "qrnn"),
             "expected attribute 'cell' to be rnn, gru or lstm, got 'qrnn'");
-  EXPECT_EQ(set("packed_w", int64_t{3}),
-            "expected attribute 'packed_w' to be 0, 1 or 2, got 3");
+  EXPECT_EQ(set("packed_w", int64_t{4}),
+            "expected attribute 'packed_w' to be 0, 1, 2 or 3, got 4");
   EXPECT_NE(set("size", int64_t{2}).find("got 'size'"), std::string::npos);
   EXPECT_EQ(set("hidden_size", int64_t{6}),
             "operand 2: expected dimension 2 to be 6, got 5");
