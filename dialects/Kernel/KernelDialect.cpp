@@ -175,17 +175,23 @@ static LogicalResult verifyEpilogue(FuncOp kernel) {
     return kernel.emitOpError(
                "expected an epilogue of a kernel of any shape, got one of ")
            << kernel.getFunctionType();
-  auto isKnown = [](NamedAttribute attribute) {
-    return attribute.getName() == "activation"
-               ? isa<StringAttr>(attribute.getValue())
-               : (attribute.getName() == "alpha" ||
-                  attribute.getName() == "beta") &&
-                     isa<FloatAttr>(attribute.getValue());
+  auto activation = epilogue->getAs<StringAttr>("activation");
+  const bool rounds = activation && activation == "requantize";
+  auto isKnown = [rounds](NamedAttribute attribute) {
+    StringRef name = attribute.getName();
+    if (name == "activation")
+      return true;
+    if (rounds && name == "zero_point")
+      return isa<IntegerAttr>(attribute.getValue());
+    return isa<FloatAttr>(attribute.getValue()) &&
+           (rounds ? name == "multiplier" || name == "offset"
+                   : name == "alpha" || name == "beta");
   };
-  if (!epilogue->contains("activation") || !llvm::all_of(*epilogue, isKnown))
-    return kernel.emitOpError("expected an epilogue of an activation, alpha "
-                              "and beta, got ")
-           << *epilogue;
+  if (!activation || !llvm::all_of(*epilogue, isKnown))
+    return kernel.emitOpError("expected an epilogue of ")
+           << (rounds ? "requantize, multiplier, offset and zero_point"
+                      : "an activation, alpha and beta")
+           << ", got " << *epilogue;
   return success();
 }
 

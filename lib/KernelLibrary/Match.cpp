@@ -413,8 +413,58 @@ bool Matcher::epilogue(Operation *op, Value current) {
   return true;
 }
 
+/// The operand `number` of a group's only operation is its argument `next`,
+/// which is counted, or a number that `config` takes.
+static bool takeRounding(graph::RequantizeOp op, unsigned number,
+                         unsigned &next, NamedAttrList &config) {
+  Value operand = op->getOperand(number);
+  if (auto argument = dyn_cast<BlockArgument>(operand))
+    return argument.getArgNumber() == next++;
+  auto constant = dyn_cast_if_present<DenseElementsAttr>(
+      graph::getConstantElements(operand));
+  if (!constant || constant.getNumElements() != 1)
+    return false;
+  StringRef name = rt::kRoundingOperands[number - 1];
+  if (isa<FloatType>(constant.getElementType())) {
+    config.set(name, *constant.value_begin<FloatAttr>());
+    return true;
+  }
+  const APInt value = *constant.value_begin<APInt>();
+  config.set(name, Builder(op.getContext())
+                       .getI64IntegerAttr(
+                           constant.getElementType().isUnsignedInteger()
+                               ? static_cast<int64_t>(value.getZExtValue())
+                               : value.getSExtValue()));
+  return true;
+}
+
+static std::optional<NamedAttrList> matchRounding(graph::RequantizeOp op) {
+  NamedAttrList config;
+  config.set("activation", StringAttr::get(op.getContext(), rt::kRequantize));
+  auto sums = dyn_cast<BlockArgument>(op.getX());
+  unsigned next = 1;
+  if (!sums || sums.getArgNumber() != 0 || !sums.hasOneUse())
+    return std::nullopt;
+  for (unsigned number : {1, 2, 3})
+    if (!takeRounding(op, number, next, config))
+      return std::nullopt;
+  return config;
+}
+
+bool dlc::library::isRoundedByCall(Operation *op) {
+  auto rounding = dyn_cast<graph::RequantizeOp>(op);
+  Operation *sums = rounding ? rounding.getX().getDefiningOp() : nullptr;
+  const rt::LibraryEntry *entry =
+      sums && sums->hasOneUse()
+          ? rt::lookupEntryOfOperation(sums->getName().stripDialect().str())
+          : nullptr;
+  return entry && entry->epilogue && entry->epilogue->rounding >= 0;
+}
+
 std::optional<NamedAttrList>
 dlc::library::matchEpilogue(ArrayRef<Operation *> group) {
+  if (auto rounding = dyn_cast<graph::RequantizeOp>(group.front()))
+    return group.size() == 1 ? matchRounding(rounding) : std::nullopt;
   Activation activation = {"", std::nullopt, std::nullopt};
   Value current;
   // An operand of the kernel, which is added once.

@@ -197,9 +197,11 @@ static bool isForGPULibrary(ConvOp conv) {
 static bool areMost(Block &body, function_ref<bool(Operation *)> isOwn) {
   double all = 0, own = 0;
   for (Operation &op : body) {
-    if (!isConvolution(&op) || !hasStaticTypes(&op))
+    if (!isConvolution(&op) || rankOf(op.getResult(0)) < 0 ||
+        !isStatic(op.getOperand(1).getType()))
       continue;
-    RankedTensorType y = typeOf(op.getResult(0)), w = typeOf(op.getOperand(1));
+    RankedTensorType y = withAssumedExtents(typeOf(op.getResult(0))),
+                     w = typeOf(op.getOperand(1));
     if (w.getNumElements() == 0)
       continue;
     const double products = static_cast<double>(y.getNumElements()) *
@@ -214,7 +216,7 @@ static bool areMost(Block &body, function_ref<bool(Operation *)> isOwn) {
 bool dlc::graph::areMostForGPULibraries(Block &body) {
   return areMost(body, [](Operation *op) {
     auto conv = dyn_cast<ConvOp>(op);
-    return conv && isForGPULibrary(conv);
+    return conv && hasStaticTypes(op) && isForGPULibrary(conv);
   });
 }
 
@@ -280,7 +282,7 @@ static void addGeneratedForms(const Convolution &own,
 
 /// An image of which as many windows are computed as a result is assumed to
 /// have: they may be far larger than an assumed image, or lie far apart.
-static RankedTensorType assumedImageOf(ConvOp conv) {
+template <typename Conv> static RankedTensorType assumedImageOf(Conv conv) {
   RankedTensorType type = typeOf(conv.getX()), weights = typeOf(conv.getW());
   SmallVector<int64_t> shape(withAssumedExtents(type).getShape());
   const size_t rank = shape.size() - 2;
@@ -311,7 +313,7 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
       own.rank != rankOf(own.result))
     return forms;
   const bool isOpen = !hasStaticTypes(op);
-  if (isOpen && (!options.mayBeOpen() || !isa<ConvOp>(op)))
+  if (isOpen && (!options.mayBeOpen() || !isConvolution(op)))
     return forms;
   if (options.isGenerated) {
     addGeneratedForms(own, options, forms);
@@ -319,7 +321,9 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
   }
   auto imageType = typeOf(own.image), resultType = typeOf(own.result);
   if (isOpen) {
-    imageType = assumedImageOf(cast<ConvOp>(op));
+    auto integers = dyn_cast<IntegerConvOp>(op);
+    imageType =
+        integers ? assumedImageOf(integers) : assumedImageOf(cast<ConvOp>(op));
     std::optional<RankedTensorType> assumed = own.resultOf(imageType);
     if (!assumed)
       return forms;

@@ -260,7 +260,8 @@ static bool isFusible(const Node &node) {
   if (node.size() != 1)
     return false;
   if (!graph::hasStaticTypes(node.front()))
-    return conversion::canBeOfAnyShape(node);
+    return conversion::canBeOfAnyShape(node) &&
+           !library::isRoundedByCall(node.front());
   FusionKind kind = graph::getFusionKind(node.front());
   if (kind == FusionKind::Anchor) // A host's are calls of its library.
     return !hasHostMemory(graph::getDevice(node.front()));
@@ -417,7 +418,9 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution,
                            solution.groups[groupOf[id]], legality);
       } else if (!llvm::all_of(node, graph::hasStaticTypes) ||
                  !llvm::all_of(producer, graph::hasStaticTypes)) {
-        why = "shapes that are not static";
+        why = library::isRoundedByCall(producer.back())
+                  ? "the call that makes the sums rounds them"
+                  : "shapes that are not static";
       } else if (library::matchGroup(producer)) {
         why = whyNotEpilogue(producer, node.front());
       }

@@ -70,8 +70,10 @@ struct ConvOptions {
     return block > 0 && !isGenerated && bf16Parts != library::kRounded;
   }
   /// Whether the batch and extents of images may be found while running: the
-  /// libraries of floats are called for those that come.
-  bool mayBeOpen() const { return mayEndWithin(); }
+  /// libraries are called for those that come, but for rounded floats.
+  bool mayBeOpen() const {
+    return mayEndWithin() || (block == kAllChannels && !isGenerated);
+  }
 };
 
 /// Whether the channels of a tensor N, C, D1..Dn fill blocks, or may end within

@@ -327,21 +327,20 @@ const DynamicCall *Execution::State::findSumCall(const LaunchRecord &record,
                                                  const DynamicEntry &entry,
                                                  const TensorType &type,
                                                  Lane &lane) {
-  auto isOf = [&](int32_t value) {
-    const TensorType &declared = program.values[value].type;
-    return declared.type == type.type && shapeMatches(declared, type.shape);
-  };
   const LaunchRecord &sum = program.launches[entry.sum->launch];
   std::span<const int32_t> values = program.argumentsOf(record);
-  if (!type.isStatic() || !isOf(values.back()) ||
-      !isOf(program.argumentsOf(sum).back()))
+  const TensorType &own = program.values[values.back()].type,
+                   &summed =
+                       program.values[program.argumentsOf(sum).back()].type;
+  if (!type.isStatic() || own.type != type.type ||
+      !shapeMatches(own, type.shape) || !shapeMatches(summed, type.shape))
     return nullptr;
   lane.sumTensors.clear();
   for (int32_t value : values.first(record.inputCount))
     lane.sumTensors.push_back(value < 0 ? TensorView() : viewOf(value));
   for (const FollowingSum::Added &added : entry.sum->added)
     lane.sumTensors.push_back(viewOf(added.value));
-  const TensorView result{type.type, type.shape, nullptr};
+  const TensorView result{summed.type, type.shape, nullptr};
   return sumCalls.at(numberOf(record)).find(lane.sumTensors, [&] {
     return makeSumCall(entry, lane.sumTensors, {&result, 1},
                        *program.packedConstants);

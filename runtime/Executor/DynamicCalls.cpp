@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 using namespace dlc::rt;
 
@@ -250,14 +252,93 @@ placeAdded(const SumEpilogue &epilogue, size_t added,
   return operands;
 }
 
+namespace {
+
+/// The operands of a call that rounds its sums: as those of a sum, and numbers
+/// that take the place of some.
+struct Rounding {
+  std::vector<int32_t> operands;
+  std::vector<TensorView> tensors; ///< Of all operands.
+  std::vector<PackedOperand> numbers;
+};
+
+} // namespace
+
+template <typename T> static PackedConstants::Packed makeNumber(T value) {
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(sizeof(T));
+  if (!buffer.isOk())
+    return nullptr;
+  std::memcpy(buffer->data(), &value, sizeof(T));
+  return std::make_shared<const AlignedBuffer>(std::move(*buffer));
+}
+
+/// Nothing where an input is missing, or one too many, or there is no memory.
+static std::optional<Rounding> placeRounding(const SumEpilogue &epilogue,
+                                             const FollowingSum &sum,
+                                             std::span<const TensorView> inputs,
+                                             DataType result) {
+  const size_t own = inputs.size() - sum.added.size();
+  if (std::cmp_not_equal(own, epilogue.rounding))
+    return std::nullopt;
+  Rounding rounding;
+  rounding.operands.resize(own);
+  std::iota(rounding.operands.begin(), rounding.operands.end(), 0);
+  rounding.tensors.assign(inputs.begin(), inputs.begin() + own);
+  size_t next = own;
+  for (std::string_view name : kRoundingOperands) {
+    if (!sum.activation->has(name)) {
+      if (next == inputs.size())
+        return std::nullopt;
+      rounding.operands.push_back(static_cast<int32_t>(next));
+      rounding.tensors.push_back(inputs[next++]);
+      continue;
+    }
+    const bool isZeroPoint = name == kRoundingOperands[2];
+    PackedConstants::Packed number =
+        isZeroPoint
+            ? makeNumber(static_cast<uint8_t>(sum.activation->getInt(name)))
+            : makeNumber(static_cast<float>(sum.activation->getFloat(name)));
+    if (!number)
+      return std::nullopt;
+    rounding.tensors.push_back({isZeroPoint ? result : DLC_F32, {}, nullptr});
+    rounding.numbers.push_back({rounding.operands.size(), std::move(number)});
+    rounding.operands.push_back(-1);
+  }
+  return next == inputs.size() ? std::optional(std::move(rounding))
+                               : std::nullopt;
+}
+
+/// The sums of integers and their rounding.
+static DynamicCall makeRoundingCall(const DynamicEntry &from,
+                                    std::span<const TensorView> inputs,
+                                    std::span<const TensorView> outputs,
+                                    PackedConstants &constants) {
+  std::optional<Rounding> rounding =
+      placeRounding(*from.entry->epilogue, *from.sum, inputs, outputs[0].type);
+  if (!rounding)
+    return {};
+  DynamicCall made =
+      makeCallOf(from, *from.entry, rounding->tensors, outputs, constants);
+  made.operands = std::move(rounding->operands);
+  std::ranges::move(rounding->numbers, std::back_inserter(made.packed));
+  return made;
+}
+
 DynamicCall dlc::rt::makeSumCall(const DynamicEntry &from,
                                  std::span<const TensorView> inputs,
                                  std::span<const TensorView> outputs,
                                  PackedConstants &constants) {
   if (!haveElements(inputs) || !haveElements(outputs))
     return {};
-  std::optional<std::vector<int32_t>> operands = placeAdded(
-      *from.entry->epilogue, from.sum->added.size(), inputs, outputs[0]);
+  const SumEpilogue &epilogue = *from.entry->epilogue;
+  const bool rounds =
+      from.sum->activation->getString("activation") == kRequantize;
+  if (rounds != (epilogue.rounding >= 0))
+    return {};
+  if (rounds)
+    return makeRoundingCall(from, inputs, outputs, constants);
+  std::optional<std::vector<int32_t>> operands =
+      placeAdded(epilogue, from.sum->added.size(), inputs, outputs[0]);
   if (!operands)
     return {};
   std::vector<TensorView> ordered;

@@ -38,7 +38,8 @@ struct DynamicCall {
 };
 
 /// A launch of any shape that adds values to the result of an operation, which
-/// nothing else reads, and computes an activation of the sum.
+/// nothing else reads, and computes an activation of the sum, or rounds it with
+/// these values.
 struct FollowingSum {
   /// A value that is there before the operation.
   struct Added {
@@ -47,7 +48,8 @@ struct FollowingSum {
   };
   size_t launch;
   std::vector<Added> added;
-  const Attributes *activation; ///< With `alpha` and `beta`.
+  /// With `alpha` and `beta`, or kRoundingOperands.
+  const Attributes *activation;
 };
 
 /// An operation that a library computes.

@@ -148,6 +148,14 @@ public:
     program.kernels[kernel]->attributes.push_back(std::move(attribute));
   }
 
+  void setFloat(int kernel, const std::string &name, double value) {
+    auto attribute = std::make_unique<abi::AttributeT>();
+    attribute->name = name;
+    attribute->kind = abi::AttributeKind::Float;
+    attribute->f = value;
+    program.kernels[kernel]->attributes.push_back(std::move(attribute));
+  }
+
   int object(std::span<const std::byte> bytes,
              std::vector<std::string> features = {}) {
     auto variant = std::make_unique<abi::ObjectVariantT>();

@@ -62,9 +62,17 @@ std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
 
 /// The attributes `activation`, empty for none, `alpha` and `beta` of a group
 /// that computes an activation of the sum of floats that it reads, each once,
-/// as entries with a rt::SumEpilogue may. Nullopt for others.
+/// as entries with a rt::SumEpilogue may; of a `requantize` of its first
+/// argument rt::kRequantize and, of rt::kRoundingOperands, those that are
+/// constants within it, the others being its further arguments. Nullopt for
+/// others.
 std::optional<mlir::NamedAttrList>
 matchEpilogue(llvm::ArrayRef<mlir::Operation *> group);
+
+/// Whether `op`, a `requantize`, is the only one to read its sums, of an
+/// operation whose entry rounds them (rt::SumEpilogue): with shapes that stay
+/// open its call does so if the rounding is a kernel by itself.
+bool isRoundedByCall(mlir::Operation *op);
 
 /// Whether the library has the call that gives `results`; otherwise `why`, if
 /// given, says what is in the way.

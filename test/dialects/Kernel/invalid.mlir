@@ -226,6 +226,13 @@ kernel.func @func_c6_others(%x: tensor<*xf32>) -> tensor<*xf32> attributes {epil
 
 // -----
 
+// expected-error@+1 {{expected an epilogue of requantize, multiplier, offset and zero_point, got {activation = "requantize", zero_point = 1.000000e+00 : f32}}}
+kernel.func @func_c6_rounding(%x: tensor<*xi32>) -> tensor<*xi32> attributes {epilogue = {activation = "requantize", zero_point = 1.0 : f32}} {
+  kernel.return %x : tensor<*xi32>
+}
+
+// -----
+
 // expected-note@+1 {{the kernel is here}}
 kernel.func @of_floats(%x: tensor<*xf32>) -> tensor<*xf32> {
   kernel.return %x : tensor<*xf32>

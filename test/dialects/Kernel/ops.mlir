@@ -28,6 +28,15 @@ kernel.func @any_epilogue(%x: tensor<*xf32>) -> tensor<*xf32> attributes {epilog
   kernel.return %x : tensor<*xf32>
 }
 
+// CHECK-LABEL: kernel.func @any_rounding
+// CHECK-SAME: attributes {epilogue = {activation = "requantize", multiplier = 5.000000e-01 : f32, zero_point = 3 : i64}}
+kernel.func @any_rounding(%x: tensor<*xi32>, %o: tensor<*xf32>) -> tensor<*xui8> attributes {epilogue = {activation = "requantize", multiplier = 0.5 : f32, zero_point = 3 : i64}} {
+  %m = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8>
+  %0 = graph.requantize %x, %m, %o, %z : (tensor<*xi32>, tensor<f32>, tensor<*xf32>, tensor<ui8>) -> tensor<*xui8>
+  kernel.return %0 : tensor<*xui8>
+}
+
 // CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 

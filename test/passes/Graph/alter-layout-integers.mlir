@@ -38,3 +38,25 @@ func.func @floats(%x: tensor<1x64x16x16xf32>, %a: tensor<1x64x16x16xui8>, %u: te
   %2 = graph.integer_conv %a, %u, %z, %i : (tensor<1x64x16x16xui8>, tensor<8x64x1x1xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x8x16x16xi32>
   return %1, %2 : tensor<1x64x16x16xf32>, tensor<1x8x16x16xi32>
 }
+
+// -----
+
+// Images whose batch and extents are found while running have all channels last,
+// too.
+
+// CHECK-LABEL: func @open
+// CHECK: graph.integer_conv {{.*}} {channel_block = 16 : i64, {{.*}} -> tensor<?x1x?x?x16xi32>
+// CHECK: graph.requantize {{.*}} : (tensor<?x1x?x?x16xi32>, tensor<f32>, tensor<1x1x1x1x16xf32>, tensor<ui8>) -> tensor<?x1x?x?x16xui8>
+// CHECK: graph.integer_conv {{.*}} : (tensor<?x1x?x?x16xui8>, {{.*}} -> tensor<?x16x?x?xi32>
+func.func @open(%x: tensor<?x8x?x?xui8>) -> tensor<?x16x?x?xi32> {
+  %w = graph.constant dense<3> : tensor<16x8x3x3xi8>
+  %v = graph.constant dense<-3> : tensor<16x16x3x3xi8>
+  %a = graph.constant dense<128> : tensor<ui8>
+  %b = graph.constant dense<0> : tensor<i8>
+  %m = graph.constant dense<0.01> : tensor<f32>
+  %o = graph.constant dense<2.0> : tensor<16x1x1xf32>
+  %0 = graph.integer_conv %x, %w, %a, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x8x?x?xui8>, tensor<16x8x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<?x16x?x?xi32>
+  %1 = graph.requantize %0, %m, %o, %a : (tensor<?x16x?x?xi32>, tensor<f32>, tensor<16x1x1xf32>, tensor<ui8>) -> tensor<?x16x?x?xui8>
+  %2 = graph.integer_conv %1, %v, %a, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?xui8>, tensor<16x16x3x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<?x16x?x?xi32>
+  return %2 : tensor<?x16x?x?xi32>
+}

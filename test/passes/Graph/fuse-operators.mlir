@@ -471,3 +471,27 @@ func.func @folds_of_one_block(%x: tensor<1x1x32x80x24xf32>) -> (tensor<f32>, ten
   %y = graph.cast %10 {to = ui8} : (tensor<1x1x32x80x24xf32>) -> tensor<1x1x32x80x24xui8>
   return %5, %y : tensor<f32>, tensor<1x1x32x80x24xui8>
 }
+
+// Sums of integers whose shapes stay open are rounded by what makes them, which
+// is so by itself: others would read them.
+// CHECK-LABEL: func.func @open_sums(
+func.func @open_sums(%a: tensor<?x4xui8>, %b: tensor<4x8xi8>) -> (tensor<?x8xf32>, tensor<?x8xi32>, tensor<?x8xf32>) {
+  // WHY: cast stays apart from requantize: the call that makes the sums rounds them
+  // CHECK: %[[SUMS:.*]] = graph.integer_matmul
+  // CHECK-NEXT: graph.requantize %[[SUMS]]
+  // CHECK-NEXT: graph.cast
+  // CHECK-NEXT: %[[READ:.*]] = graph.integer_matmul
+  // CHECK-NEXT: graph.fusion
+  // CHECK-NEXT: graph.requantize %[[READ]]
+  // CHECK-NEXT: graph.cast
+  %z = graph.constant dense<1> : tensor<ui8>
+  %w = graph.constant dense<0> : tensor<i8>
+  %m = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.integer_matmul %a, %b, %z, %w : (tensor<?x4xui8>, tensor<4x8xi8>, tensor<ui8>, tensor<i8>) -> tensor<?x8xi32>
+  %1 = graph.requantize %0, %m, %m, %z : (tensor<?x8xi32>, tensor<f32>, tensor<f32>, tensor<ui8>) -> tensor<?x8xui8>
+  %2 = graph.cast %1 {to = f32} : (tensor<?x8xui8>) -> tensor<?x8xf32>
+  %3 = graph.integer_matmul %a, %b, %z, %w : (tensor<?x4xui8>, tensor<4x8xi8>, tensor<ui8>, tensor<i8>) -> tensor<?x8xi32>
+  %4 = graph.requantize %3, %m, %m, %z : (tensor<?x8xi32>, tensor<f32>, tensor<f32>, tensor<ui8>) -> tensor<?x8xui8>
+  %5 = graph.cast %4 {to = f32} : (tensor<?x8xui8>) -> tensor<?x8xf32>
+  return %2, %3, %5 : tensor<?x8xf32>, tensor<?x8xi32>, tensor<?x8xf32>
+}

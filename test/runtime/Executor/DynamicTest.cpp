@@ -405,6 +405,97 @@ TEST(Dynamic, ActivationsAreTheCallsThatMakeTheSums) {
   EXPECT_EQ(both.run(small, positiveThird), 1);
 }
 
+namespace {
+
+/// A product of bytes by a column of twos, and what rounds its sums, of which
+/// the generated code gives 3 each time, so that it shows who did.
+struct Rounding {
+  explicit Rounding(const char *code) : object(testObject(3)) {
+    builder.object(object);
+    x = builder.input("x", DLC_U8, {-1, 2});
+    w = builder.constant(DLC_I8, {2, 1}, std::vector<int8_t>{2, 2});
+    zeroX = builder.constant(DLC_U8, {}, std::vector<uint8_t>{0});
+    zeroW = builder.constant(DLC_I8, {}, std::vector<int8_t>{0});
+    sums = builder.pool(DLC_I32, {-1, 1});
+    y = builder.output("y", DLC_U8, {-1, 1});
+    builder.reference("integer_matmul", {x, w, zeroX, zeroW}, {sums});
+    kernel = builder.kernel(KernelKind::AnyShape, code, 16);
+    builder.setString(kernel, "activation", "requantize");
+  }
+  /// What becomes of rows whose sums are 6, 14 and 22.
+  std::vector<int> run(std::vector<int> others = {}) {
+    others.insert(others.begin(), sums);
+    builder.launch(kernel, others, {y});
+    AlignedBuffer bytes = builder.write();
+    std::unique_ptr<Program> program = loadProgram(bytes, testOptions());
+    auto execution = std::move(*Execution::create(*program));
+    uint8_t data[] = {1, 2, 3, 4, 5, 6};
+    const int64_t shape[] = {3, 2};
+    EXPECT_TRUE(execution->bindInput(0, {DLC_U8, shape, data}).isOk());
+    Status status = execution->run();
+    EXPECT_TRUE(status.isOk()) << status.message();
+    const auto *results = execution->output(0).as<uint8_t>();
+    return {results, results + execution->output(0).size()};
+  }
+
+  ProgramBuilder builder;
+  std::vector<std::byte> object;
+  int x, w, zeroX, zeroW, sums, y, kernel;
+};
+
+using Bytes = std::vector<int>;
+
+} // namespace
+
+TEST(Dynamic, RoundingIsTheCallsThatMakeTheSums) {
+  Rounding net("round_tiles");
+  net.builder.setFloat(net.kernel, "multiplier", 0.5);
+  net.builder.setFloat(net.kernel, "offset", 0.25);
+  net.builder.setInt(net.kernel, "zero_point", 100);
+  EXPECT_EQ(net.run(), (Bytes{103, 107, 111}));
+}
+
+TEST(Dynamic, RoundingTakesWhatItIsGiven) {
+  Rounding net("round_tiles_by");
+  net.builder.setInt(net.kernel, "zero_point", 250);
+  const int m = net.builder.constant(DLC_F32, {1}, Floats{0.5f}),
+            o = net.builder.constant(DLC_F32, {1}, Floats{-1});
+  EXPECT_EQ(net.run({m, o}), (Bytes{252, 255, 255}));
+}
+
+// Operands that are missing, one too many, or of another type.
+TEST(Dynamic, OtherRoundingIsNot) {
+  for (bool hasOffset : {false, true}) {
+    Rounding net("round_tiles");
+    net.builder.setFloat(net.kernel, "multiplier", 0.5);
+    if (hasOffset)
+      net.builder.setFloat(net.kernel, "offset", 0.25);
+    EXPECT_EQ(net.run(), (Bytes{3, 3, 3})) << hasOffset;
+  }
+  for (bool hasZeroPoint : {false, true}) {
+    Rounding net("round_tiles_by");
+    if (hasZeroPoint)
+      net.builder.setInt(net.kernel, "zero_point", 1);
+    const int m = net.builder.constant(DLC_F32, {1}, Floats{0.5f}),
+              o = hasZeroPoint
+                      ? net.builder.constant(DLC_I32, {1}, std::vector<int>{1})
+                      : net.builder.constant(DLC_F32, {1}, Floats{1});
+    EXPECT_EQ(net.run({m, o}), (Bytes{3, 3, 3})) << hasZeroPoint;
+  }
+}
+
+// Sums of integers have no activation, and sums of floats are not rounded.
+TEST(Dynamic, OthersAreNotRounded) {
+  Rounding net("round_tiles");
+  net.builder.program.kernels[net.kernel]->attributes.clear();
+  net.builder.setString(net.kernel, "activation", "");
+  EXPECT_EQ(net.run(), (Bytes{3, 3, 3}));
+  ConvAndSum floats("requantize");
+  floats.addUp({floats.r});
+  WithAndWithout both(floats.builder);
+  EXPECT_EQ(both.run(small), 1);
+}
+
 // An activation that the library does not know.
 TEST(Dynamic, UnknownActivationsAreNot) {
   ConvAndSum net("cosine", "scale_tiles");

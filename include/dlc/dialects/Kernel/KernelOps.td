@@ -38,8 +38,10 @@ def FuncOp : Kernel_Op<"func", [
 
     `epilogue` says of a kernel of any shape that it computes the activation
     `activation`, of `alpha` and `beta`, none where it is empty, of the sum of
-    its arguments, each of which counts once. A library call that makes one of
-    them may do that itself.
+    its arguments, each of which counts once; or that it is the `requantize` of
+    its first argument, of which `multiplier`, `offset` and `zero_point` are
+    those constants, or, where there is none, the next argument. A library call
+    that makes one of the arguments, or the first, may do that itself.
 
     `inPlace` lists pairs (input, output): the output may overwrite the memory
     of that input, because each element is read before it is written and never
@@ -62,7 +64,8 @@ def FuncOp : Kernel_Op<"func", [
     - (func_c5) `anyShape` is at least 1, and all arguments are vectors of as many
       elements, a multiple of it; there is nothing in place.
     - (func_c6) `epilogue` is of kernels of any shape alone; it has a string
-      `activation` and may have floats `alpha` and `beta`, nothing else.
+      `activation` and may have floats `alpha` and `beta`, or, of `requantize`,
+      floats `multiplier` and `offset` and an integer `zero_point`, nothing else.
 
     ```mlir
     kernel.func @matmul(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 1>, workspace = 1024 : i64} {

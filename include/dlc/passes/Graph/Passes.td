@@ -427,7 +427,9 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     kernel library (an anchor with transposes of its operands and its epilogue;
     or several that it computes as a whole, where that takes less time than one
     by one) or for Codegen, which refuses what one thread would compute though
-    several could nearly all of it or, on the host, one of its results. Repetitions
+    several could nearly all of it or, on the host, one of its results. With
+    shapes that stay open what rounds sums of integers is by itself, for the call
+    that makes them (library::isRoundedByCall). Repetitions
     (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
     Values keep their types; what is not grouped keeps its order as far as
@@ -550,7 +552,7 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     gained, all stays as it is. Constants may be transposed and are to be folded
     after.
     With `channel-block` b, values N, C, D1..Dn of static shape, or of known
-    channels where a library computes f32, that operations with such a form tie
+    channels where a library computes f32 or integers, that operations with such a form tie
     to an image or a result of a convolution may also be kept as N, C/b, D1..Dn,
     b: where a library computes convolutions faster so, by its own model, and
     that is worth what goes into blocks and out of them. Costs of what is found

@@ -97,7 +97,16 @@ using ConstantOperands = std::span<const void *const>;
 struct SumEpilogue {
   int bias = -1;     ///< A vector, along the last dimension of the result.
   int residual = -1; ///< Of the result's type; may be the result's memory.
+  /// Instead, of sums of integers: the first of the three operands behind the
+  /// sums of the operation `requantize`, with which it rounds them.
+  int rounding = -1;
 };
+
+/// The `activation` of those, and the attributes that hold the operands that
+/// are constants of one element.
+inline constexpr std::string_view kRequantize = "requantize";
+inline constexpr std::string_view kRoundingOperands[] = {"multiplier", "offset",
+                                                         "zero_point"};
 
 /// One entry of a library. All members are safe to call from any thread.
 struct LibraryEntry {
