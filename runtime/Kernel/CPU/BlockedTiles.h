@@ -32,10 +32,11 @@ constexpr int kBlockVectors = kChannelBlock / kLanes;
 /// registers, 6 x 2 or 2 x 4 with 16.
 constexpr int kMostPanels = kLanes == 16 ? 4 : 1;
 constexpr int kMostPixels = kLanes == 4 ? 2 : static_cast<int>(kBlockedRows);
-/// Twice as many of at most so many blocks: where there is no table, since a
-/// call takes time of its own, and of one block, whose sums wait for each other.
+/// Twice as many of at most so many blocks: where pixels lie next to each
+/// other, since a call takes time of its own, and of one block, whose sums wait
+/// for each other.
 constexpr int kTwinPanels = kLanes == 16 ? 2 : 0;
-constexpr int kTwinPanelsOfTable = kLanes == 16 ? 1 : 0;
+constexpr int kTwinPanelsApart = kLanes == 16 ? 1 : 0;
 
 constexpr int64_t kOutside = -1;
 alignas(64) constexpr float kZeros[kChannelBlock] = {};
@@ -288,9 +289,9 @@ enum class BlockedForm { Table, Points, Plain };
 /// kernels<form>(pixels)[panels].
 template <int pixels, BlockedForm form> struct BlockedKernelRow {
   static constexpr int mostPanels = pixels <= kMostPixels ? kMostPanels
-                                    : form == BlockedForm::Table
-                                        ? kTwinPanelsOfTable
-                                        : kTwinPanels;
+                                    : form == BlockedForm::Points
+                                        ? kTwinPanels
+                                        : kTwinPanelsApart;
   BlockedKernel at[kMostPanels + 1] = {};
   constexpr BlockedKernelRow() { fill<1>(); }
   template <int panels> constexpr void fill() {
@@ -312,7 +313,7 @@ BlockedKernel blockedKernelOf(int64_t pixels, int64_t panels) {
   static constexpr BlockedKernelRow<4, form> four;
   static constexpr BlockedKernelRow<5, form> five;
   static constexpr BlockedKernelRow<6, form> six;
-  if constexpr (form != BlockedForm::Plain && kTwinPanels > 0) {
+  if constexpr (kTwinPanels > 0) {
     static constexpr BlockedKernelRow<7, form> seven;
     static constexpr BlockedKernelRow<8, form> eight;
     static constexpr BlockedKernelRow<9, form> nine;
@@ -365,15 +366,25 @@ private:
   int64_t mostOfCall() const {
     constexpr int64_t twice = 2 * kMostPixels;
     const bool fits = taps() * twice * callsOf(twice) <= kMostOffsets;
-    return panelEnd - panelBegin <= kTwinPanelsOfTable && fits ? twice
-                                                               : kMostPixels;
+    return panelEnd - panelBegin <= kTwinPanelsApart && fits ? twice
+                                                             : kMostPixels;
+  }
+  /// Those of a call of a plain x.
+  int64_t mostOfPlain() const {
+    constexpr int64_t twice = 2 * kMostPixels;
+    const int64_t bytes = 2 * terms() * int64_t{sizeof(int64_t)} +
+                          plan.inChannels * plan.kernelH * stripWidth(twice) *
+                              int64_t{sizeof(float)};
+    return panelEnd - panelBegin <= kTwinPanelsApart && bytes <= kStripBytes
+               ? twice
+               : kMostPixels;
   }
   int64_t callsOf(int64_t most) const {
     return (pixelEnd - pixelBegin + most - 1) / most;
   }
   /// Has the table of [pixelBegin, pixelEnd).
   void fillTable() const;
-  void packStrip(int64_t row, int64_t begin, float *strip) const;
+  void packStrip(int64_t row, int64_t begin, int64_t width, float *strip) const;
   void fillTerms(int64_t *offsets, int64_t channelStride,
                  int64_t rowStride) const;
   void callPlain(const BlockedArguments &row, int64_t begin, int64_t end,
@@ -412,7 +423,7 @@ private:
     return reinterpret_cast<float *>(static_cast<int64_t *>(scratch) +
                                      kMostOffsets);
   }
-  int64_t stripWidth() const;
+  int64_t stripWidth(int64_t pixels) const;
 };
 
 /// Pixels are dealt out evenly to calls: item `index` begins there. What is
@@ -581,18 +592,17 @@ inline void BlockedTile::runBlocked() const {
   });
 }
 
-/// Floats of a row of a strip.
-inline int64_t BlockedTile::stripWidth() const {
-  const int64_t width = (kMostPixels - 1) * plan.strideW +
-                        (plan.kernelW - 1) * plan.dilationW + 1;
+/// Floats of a row of a strip of so many pixels.
+inline int64_t BlockedTile::stripWidth(int64_t pixels) const {
+  const int64_t width =
+      (pixels - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
   return (width + kLanes - 1) / kLanes * kLanes;
 }
 
 /// What the windows of a few outputs from `begin` on, in a row, read: a row for
 /// each channel and row of taps.
-inline void BlockedTile::packStrip(int64_t row, int64_t begin,
+inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t width,
                                    float *strip) const {
-  const int64_t width = stripWidth();
   const int64_t left = begin * plan.strideW - plan.padLeft;
   for (int64_t c = 0; c < plan.inChannels; ++c) {
     for (int64_t i = 0; i < plan.kernelH; ++i) {
@@ -643,6 +653,7 @@ inline void BlockedTile::runPlain() const {
   auto *direct = static_cast<int64_t *>(scratch);
   int64_t *ofStrip = nullptr;
   fillTerms(direct, plan.inH * plan.inW, plan.dilationH * plan.inW);
+  const int64_t most = mostOfPlain(), width = stripWidth(most);
   BlockedArguments t = {};
   t.taps = terms();
   t.pixelStride = plan.strideW;
@@ -651,7 +662,7 @@ inline void BlockedTile::runPlain() const {
     const int64_t row = begin / plan.outW, start = row * plan.outW;
     end = least(start + plan.outW, pixelEnd);
     const int64_t count = end - begin;
-    const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
+    const int64_t calls = (count + most - 1) / most;
     const int64_t top = row * plan.strideH - plan.padTop;
     const int64_t left = (begin - start) * plan.strideW - plan.padLeft;
     const bool hasRows =
@@ -677,11 +688,11 @@ inline void BlockedTile::runPlain() const {
       } else {
         if (!ofStrip) {
           ofStrip = direct + terms();
-          fillTerms(ofStrip, plan.kernelH * stripWidth(), stripWidth());
+          fillTerms(ofStrip, plan.kernelH * width, width);
         }
         auto *strip = reinterpret_cast<float *>(ofStrip + terms());
         const int64_t before = shareOf(count, c, calls);
-        packStrip(row, begin - start + before, strip);
+        packStrip(row, begin - start + before, width, strip);
         t.x = strip;
         t.offsets = ofStrip;
       }

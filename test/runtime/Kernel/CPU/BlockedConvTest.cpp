@@ -216,12 +216,15 @@ TEST(BlockedConvTest, PlainInputAtBorders) {
   for (const Shape &pads :
        {Shape{0, 0, 0, 0}, Shape{0, 2, 0, 0}, Shape{0, 0, 0, 2},
         Shape{2, 2, 2, 2}, Shape{0, 40, 3, 40}, Shape{11, 0, 11, 0}})
-    for (int64_t width : {3, 8, 26}) {
+    for (int64_t width : {3, 8, 26, 61}) {
+      check({1, 3, {5, width}, 16, {3, 4}, {2, 2}, pads}, Blocks::Output);
       check({1, 3, {5, width}, 32, {3, 3}, {}, pads}, Blocks::Output);
       check({1, 5, {6, width}, 48, {1, 1}, {2, 2}, pads}, Blocks::Output);
     }
   check({2, 3, {1, 1}, 16, {1, 1}}, Blocks::Output);
   check({2, 3, {1, 1}, 16, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Output);
+  // A strip of six pixels fits, one of twelve would not.
+  check({1, 200, {9, 130}, 16, {3, 3}, {8, 8}, {1, 1, 1, 1}}, Blocks::Output);
   // Many channels, in place and in a strip.
   check({1, 2048, {7, 7}, 16, {1, 1}}, Blocks::Output);
   check({1, 512, {7, 7}, 16, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Output);
