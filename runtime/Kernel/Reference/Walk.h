@@ -66,12 +66,16 @@ private:
   static void copyRow(const Bytes &bytes, const Loop &row, Place at);
   template <size_t size>
   void copyRows(const Bytes &bytes, const Loop &rows, Place at) const;
+  template <size_t size>
+  void turnRows(const Bytes &bytes, const Loop &rows, Place at) const;
   void copyPart(const Bytes &bytes, int64_t part) const;
 
   const size_t elementSize;
   const Place start;
   std::vector<Loop> loops; ///< The innermost last.
   bool isDense = false;    ///< The last loop is one run on both sides.
+  /// The last loop is one run of the target, that before it one of the source.
+  bool isTurned = false;
   size_t splitLoop = 0;    ///< The last one, or that before it.
   int64_t splitSize = 0, splits = 0, partCount = 0;
   double partNanoseconds = 0;

@@ -27,6 +27,32 @@ TEST(Movement, Transpose) {
             "'perm', got 1 numbers");
 }
 
+/// Elements of every size, of extents that squares of them fill or do not, in
+/// all orders of three dimensions.
+TEST(Movement, TransposesSquares) {
+  for (DataType type : {DLC_I8, DLC_F16, DLC_F32, DLC_I64})
+    for (Ints shape :
+         {Ints{3, 33, 18}, Ints{16, 8, 32}, Ints{1, 47, 5}, Ints{20, 2, 19}})
+      for (Ints perm : {Ints{0, 2, 1}, Ints{1, 0, 2}, Ints{1, 2, 0},
+                        Ints{2, 0, 1}, Ints{2, 1, 0}}) {
+        const int64_t strides[] = {shape[1] * shape[2], shape[2], 1};
+        std::vector<double> source(shape[0] * strides[0]), expected;
+        for (size_t i = 0; i < source.size(); ++i)
+          source[i] = static_cast<double>(i * 37 % 127);
+        const Ints turned = {shape[perm[0]], shape[perm[1]], shape[perm[2]]};
+        for (int64_t i = 0; i < turned[0]; ++i)
+          for (int64_t j = 0; j < turned[1]; ++j)
+            for (int64_t k = 0; k < turned[2]; ++k)
+              expected.push_back(
+                  source[i * strides[perm[0]] + j * strides[perm[1]] +
+                         k * strides[perm[2]]]);
+        SCOPED_TRACE(toString(TensorType{type, shape}));
+        expectResult("transpose", {tensor(type, shape, source)},
+                     attributes({{"perm", perm}}),
+                     tensor(type, turned, expected));
+      }
+}
+
 TEST(Movement, Expand) {
   EXPECT_EQ(evaluated("expand", {iota(DLC_F32, {2, 1}), ints({1, 3})}),
             "2x3xf32 1 1 1 2 2 2");
