@@ -230,6 +230,25 @@ static Status inferResize(const InferContext &context,
 // Taps
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The attributes that say what a result is made of, read once.
+struct Sampling {
+  explicit Sampling(const Attributes &attributes)
+      : coordinates(attributes.getString("coordinate_transformation_mode",
+                                         "half_pixel")),
+        nearest(attributes.getString("nearest_mode", "round_prefer_floor")),
+        isNearest(attributes.getString("mode", "nearest") == "nearest"),
+        isCubic(attributes.getString("mode") == "cubic"),
+        antialiases(attributes.getInt("antialias", 0) != 0),
+        excludesOutside(attributes.getInt("exclude_outside", 0) != 0),
+        a(attributes.getFloat("cubic_coeff_a", -0.75)) {}
+
+  std::string_view coordinates, nearest;
+  bool isNearest, isCubic, antialiases, excludesOutside;
+  double a; ///< Of the cubic.
+};
+} // namespace
+
 /// The operand's coordinate for position `at` of the result.
 template <typename T>
 static T sourceOf(std::string_view mode, const ResizeDim &dim, T at) {
@@ -275,18 +294,18 @@ static int64_t nearestOf(std::string_view mode, double ratio) {
 
 /// Weights of the neighbours around `base`; stretched by 1 / scale when
 /// antialiasing a smaller result.
-static std::vector<Tap> filterTaps(const Attributes &attributes, int64_t base,
+static std::vector<Tap> filterTaps(const Sampling &sampling, int64_t base,
                                    double ratio, double scale) {
-  bool isCubic = attributes.getString("mode") == "cubic";
-  double a = attributes.getFloat("cubic_coeff_a", -0.75);
-  double stretch = attributes.getInt("antialias", 0) ? std::min(scale, 1.0) : 1;
-  double reach = isCubic ? 2 : 1;
+  double stretch = sampling.antialiases ? std::min(scale, 1.0) : 1;
+  double reach = sampling.isCubic ? 2 : 1;
   int64_t first = static_cast<int64_t>(std::floor(-reach / stretch)) + 1;
   std::vector<Tap> taps;
+  taps.reserve(2 - 2 * first);
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
     double distance = (static_cast<double>(i) - ratio) * stretch;
-    double weight = isCubic ? cubicWeight(distance, a) : linearWeight(distance);
+    double weight = sampling.isCubic ? cubicWeight(distance, sampling.a)
+                                     : linearWeight(distance);
     taps.push_back({base + i, weight});
     sum += weight;
   }
@@ -312,16 +331,14 @@ static void bindTaps(std::vector<Tap> &taps, int64_t extent, bool exclude) {
       tap.weight /= sum;
 }
 
-static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
-                   int64_t at) {
+static Taps tapsOf(const Sampling &sampling, const ResizeDim &dim, int64_t at) {
   bool isIdentity =
       !dim.isResized || (dim.scale == 1 && dim.input == dim.output &&
                          dim.roiStart == 0 && dim.roiEnd == 1);
   if (isIdentity)
     return {{{at, 1}}};
-  std::string_view mode =
-      attributes.getString("coordinate_transformation_mode", "half_pixel");
-  const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
+  const std::string_view mode = sampling.coordinates;
+  const bool isNearest = sampling.isNearest;
   // What is a whole number in floats, in which others compute it, may be a
   // little less in doubles, and another element is the nearest one then.
   double source = isNearest ? sourceOf(mode, dim, static_cast<float>(at))
@@ -334,14 +351,11 @@ static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
   double left = std::ceil(source) - 1, ratio = source - left;
   int64_t base = static_cast<int64_t>(left);
   if (isNearest) {
-    int64_t index = base + nearestOf(attributes.getString("nearest_mode",
-                                                          "round_prefer_floor"),
-                                     ratio);
+    int64_t index = base + nearestOf(sampling.nearest, ratio);
     return {{{std::clamp<int64_t>(index, 0, dim.input - 1), 1}}};
   }
-  Taps result{filterTaps(attributes, base, ratio, dim.scale)};
-  bindTaps(result.taps, dim.input,
-           attributes.getInt("exclude_outside", 0) != 0);
+  Taps result{filterTaps(sampling, base, ratio, dim.scale)};
+  bindTaps(result.taps, dim.input, sampling.excludesOutside);
   return result;
 }
 
@@ -354,10 +368,29 @@ namespace {
 struct ResizedDim {
   int64_t input, output;
   std::vector<Taps> table; ///< By position of the result.
+  /// The same two by two, where no position has more; else empty.
+  std::vector<Tap> pairs;
   /// Of nearest elements: which one, any where none is.
   std::vector<int64_t> nearest;
+  bool isDoubled = false; ///< Each of them is the nearest one twice in turn.
 };
 } // namespace
+
+/// A single tap becomes two halves, not one and another of weight 0, which is
+/// not nothing of what is infinite.
+static std::vector<Tap> pairsOf(std::span<const Taps> table) {
+  std::vector<Tap> pairs;
+  pairs.reserve(2 * table.size());
+  for (const Taps &at : table) {
+    if (at.taps.empty() || at.taps.size() > 2)
+      return {};
+    Tap first = at.taps.front(), last = at.taps.back();
+    if (at.taps.size() == 1)
+      first.weight = last.weight = first.weight / 2;
+    pairs.insert(pairs.end(), {first, last});
+  }
+  return pairs;
+}
 
 /// Integers are rounded to even before they saturate.
 template <typename E>
@@ -395,7 +428,14 @@ static void resizeDim(const ComputeContext &context, const ResizedDim &dim,
       const int64_t source = at / dim.output * dim.input;
       const int64_t position = at % dim.output;
       const int64_t count = std::min(end - at, dim.output - position);
-      for (int64_t i = 0; i < count; ++i) {
+      const Tap *pair = dim.pairs.data() + 2 * position;
+      for (int64_t i = 0; i < count && !dim.pairs.empty(); ++i, pair += 2)
+        storeRounded<To>(
+            to, at + i,
+            pair[0].weight * loadElement<From>(from, source + pair[0].index) +
+                pair[1].weight *
+                    loadElement<From>(from, source + pair[1].index));
+      for (int64_t i = 0; i < count && dim.pairs.empty(); ++i) {
         double sum = 0;
         for (const Tap &tap : dim.table[position + i].taps)
           sum += tap.weight * loadElement<From>(from, source + tap.index);
@@ -416,6 +456,11 @@ static void resizeDim(const ComputeContext &context, const ResizedDim &dim,
 template <typename T>
 static void takeNearest(const ResizedDim &dim, int64_t outer, int64_t inner,
                         const T *from, T *to) {
+  if (inner == 1 && dim.isDoubled) {
+    for (int64_t i = 0; i < outer * dim.input; ++i)
+      to[2 * i] = to[2 * i + 1] = from[i];
+    return;
+  }
   for (int64_t o = 0; o < outer; ++o, from += dim.input * inner)
     for (int64_t index : dim.nearest) {
       if (inner == 1)
@@ -559,17 +604,24 @@ static Status computeResize(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(planResize(InferContext(operands, attributes, 1), plan));
   std::vector<ResizedDim> dims;
   bool isOutside = false;
+  const Sampling sampling(attributes);
   for (const ResizeDim &dim : plan) {
     ResizedDim &added = dims.emplace_back();
     added.input = dim.input;
     added.output = dim.output;
+    added.table.reserve(dim.output);
     for (int64_t i = 0; i < dim.output; ++i) {
-      const Taps &taps = added.table.emplace_back(tapsOf(attributes, dim, i));
+      const Taps &taps = added.table.emplace_back(tapsOf(sampling, dim, i));
       isOutside |= taps.isOutside;
       added.nearest.push_back(taps.taps.empty() ? 0 : taps.taps[0].index);
     }
+    if (!sampling.isNearest)
+      added.pairs = pairsOf(added.table);
+    added.isDoubled = dim.output == 2 * dim.input;
+    for (int64_t i = 0; i < dim.output; ++i)
+      added.isDoubled &= added.nearest[i] == i / 2;
   }
-  const bool isNearest = attributes.getString("mode", "nearest") == "nearest";
+  const bool isNearest = sampling.isNearest;
   return dispatch(x.type, [&]<typename E>(E) {
     resizePlanes<E>(context, dims, isNearest, y);
     if (isOutside)

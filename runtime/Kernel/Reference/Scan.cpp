@@ -9,6 +9,7 @@
 #include "Walk.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 using namespace dlc::rt;
@@ -153,66 +154,94 @@ static Status inferArg(const InferContext &context,
   return addResult(results, std::move(type));
 }
 
-namespace {
-/// The first (or last) position so far of the largest or smallest element of a
-/// line; NaN comes before all numbers, as in NumPy.
-template <typename T, bool isMax> struct Extreme {
-  T best = 0;
-  int64_t place = -1;
+/// Makes `value`, at place `at` of a line, the extreme of the line if it is
+/// larger (or smaller) than the one so far, or as large and the last one is
+/// wanted; NaN comes before all numbers, as in NumPy. Without branches: many
+/// lines do so at once.
+template <bool isMax, bool selectLast, typename T, typename Place>
+static void takeBetter(T value, Place at, T &best, Place &place) {
+  bool better = isMax ? value > best : value < best;
+  better |= (value != value) & (best == best);
+  if constexpr (selectLast)
+    better |= (value == best) | ((value != value) & (best != best));
+  best = better ? value : best;
+  place = better ? at : place;
+}
 
-  void add(T value, int64_t at, bool selectLast) {
-    bool better = isMax ? value > best : value < best;
-    better |= value != value && best == best;
-    const bool equal = value == best || (value != value && best != best);
-    if (place < 0 || better || (equal && selectLast)) {
-      best = value;
-      place = at;
-    }
+/// Elements at once.
+static constexpr int64_t kMostTogether = 128;
+
+/// The extreme of a line of which `best` and `place` have those of every
+/// `count`-th element each.
+template <bool isMax, bool selectLast, typename T, typename Place>
+static int64_t extremeOf(const T *best, const Place *place, int64_t count) {
+  int64_t first = 0;
+  for (int64_t i = 1; i < count; ++i) {
+    const T a = best[i], b = best[first];
+    const bool isEqual = a == b || (a != a && b != b);
+    const bool isBetter = isMax ? a > b : a < b;
+    if (isEqual ? (place[i] > place[first]) == selectLast
+                : isBetter || (a != a && b == b))
+      first = i;
   }
-};
-} // namespace
+  return place[first];
+}
 
-/// Lines one after the other, some elements of each at once.
-template <typename T, bool isMax>
+/// Lines one after the other, as if their elements were of several lines.
+template <bool isMax, bool selectLast, typename T, typename Place>
 static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
-                       int64_t end, bool selectLast, int64_t *places) {
-  constexpr int64_t most = 128;
-  T values[most];
+                       int64_t end, int64_t *places) {
+  T values[kMostTogether], best[kMostTogether];
+  Place place[kMostTogether];
+  const int64_t width = std::min(kMostTogether, lines.length);
   lines.starts.forEach(begin, end, [&](int64_t at, const auto &offsets) {
-    Extreme<T, isMax> extreme;
-    for (int64_t first = 0; first < lines.length; first += most) {
-      const int64_t count = std::min(most, lines.length - first);
+    loadRun(x, offsets[0], lines.stride, width, best);
+    for (int64_t j = 0; j < width; ++j)
+      place[j] = static_cast<Place>(j);
+    for (int64_t first = width; first < lines.length; first += width) {
+      const int64_t count = std::min(width, lines.length - first);
       loadRun(x, offsets[0] + first * lines.stride, lines.stride, count,
               values);
-      for (int64_t i = 0; i < count; ++i)
-        extreme.add(values[i], first + i, selectLast);
+      for (int64_t j = 0; j < count; ++j)
+        takeBetter<isMax, selectLast>(values[j], static_cast<Place>(first + j),
+                                      best[j], place[j]);
     }
-    places[at] = extreme.place;
+    places[at] = extremeOf<isMax, selectLast>(best, place, width);
   });
 }
 
 /// Lines that lie side by side, some at once.
-template <typename T, bool isMax>
+template <bool isMax, bool selectLast, typename T, typename Place>
 static void findTogether(const TensorView &x, const Lines &lines, int64_t begin,
-                         int64_t end, bool selectLast, int64_t *places) {
-  constexpr int64_t most = 128;
-  T values[most];
+                         int64_t end, int64_t *places) {
+  T values[kMostTogether], best[kMostTogether];
+  Place place[kMostTogether];
   lines.starts.forEachRun(
       begin, end,
       [&](int64_t at, const auto &offsets, const auto &steps, int64_t length) {
-        for (int64_t first = 0; first < length; first += most) {
-          Extreme<T, isMax> extremes[most];
-          const int64_t count = std::min(most, length - first);
+        for (int64_t first = 0; first < length; first += kMostTogether) {
+          const int64_t count = std::min(kMostTogether, length - first);
           const int64_t start = offsets[0] + first * steps[0];
-          for (int64_t i = 0; i < lines.length; ++i) {
+          loadRun(x, start, steps[0], count, best);
+          std::fill_n(place, count, Place(0));
+          for (int64_t i = 1; i < lines.length; ++i) {
             loadRun(x, start + i * lines.stride, steps[0], count, values);
             for (int64_t j = 0; j < count; ++j)
-              extremes[j].add(values[j], i, selectLast);
+              takeBetter<isMax, selectLast>(values[j], static_cast<Place>(i),
+                                            best[j], place[j]);
           }
-          for (int64_t j = 0; j < count; ++j)
-            places[at + first + j] = extremes[j].place;
+          std::copy_n(place, count, places + at + first);
         }
       });
+}
+
+template <bool isMax, bool selectLast, typename T, typename Place>
+static void findExtremes(const TensorView &x, const Lines &lines, int64_t begin,
+                         int64_t end, int64_t *places) {
+  (lines.stride == 1 ? findInEach<isMax, selectLast, T, Place>
+                     : findTogether<isMax, selectLast, T, Place>)(x, lines,
+                                                                  begin, end,
+                                                                  places);
 }
 
 template <bool isMax> static Status computeArg(ComputeContext &context) {
@@ -226,15 +255,16 @@ template <bool isMax> static Status computeArg(ComputeContext &context) {
                        static_cast<int>(axis));
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    auto *places = y.as<int64_t>();
-    context.inParts(
-        lines.starts.size(), static_cast<double>(lines.length) * 1.5,
-        [&](int64_t begin, int64_t end) {
-          lines.stride == 1
-              ? findInEach<T, isMax>(x, lines, begin, end, selectLast, places)
-              : findTogether<T, isMax>(x, lines, begin, end, selectLast,
-                                       places);
-        });
+    // Narrow places are compared with as many elements at once.
+    const bool isNarrow = lines.length <= std::numeric_limits<int32_t>::max();
+    auto find = selectLast ? isNarrow ? findExtremes<isMax, true, T, int32_t>
+                                      : findExtremes<isMax, true, T, int64_t>
+                : isNarrow ? findExtremes<isMax, false, T, int32_t>
+                           : findExtremes<isMax, false, T, int64_t>;
+    context.inParts(lines.starts.size(), static_cast<double>(lines.length) / 2,
+                    [&](int64_t begin, int64_t end) {
+                      find(x, lines, begin, end, y.as<int64_t>());
+                    });
     return Status::ok();
   });
 }

@@ -122,6 +122,46 @@ TEST(Reduce, BadCalls) {
             "error: expected at most 1 axes, got 2");
 }
 
+/// Long lines of few numbers, some of them NaN, along both axes.
+TEST(Arg, LongLines) {
+  for (int64_t rows : {1, 3, 130, 300})
+    for (int64_t columns : {1, 127, 129, 300}) {
+      std::vector<double> values;
+      for (int64_t i = 0; i < rows * columns; ++i)
+        values.push_back(i * 7919 % 103 == 50 ? kNaN
+                                              : double(i * 7919 % 13) - 6);
+      for (bool isMax : {false, true})
+        for (int64_t last : {0, 1})
+          for (int64_t axis : {0, 1}) {
+            const int64_t length = axis ? columns : rows;
+            std::vector<int64_t> expected;
+            for (int64_t line = 0; line < rows * columns / length; ++line) {
+              int64_t best = 0;
+              auto at = [&](int64_t i) {
+                return values[axis ? line * columns + i : i * columns + line];
+              };
+              for (int64_t i = 1; i < length; ++i) {
+                const double a = at(i), b = at(best);
+                const bool isEqual = a == b || (std::isnan(a) && std::isnan(b));
+                const bool isBetter = std::isnan(a) ? !std::isnan(b)
+                                      : isMax       ? a > b
+                                                    : a < b;
+                if (isBetter || (isEqual && last))
+                  best = i;
+              }
+              expected.push_back(best);
+            }
+            SCOPED_TRACE(std::to_string(rows) + " " + std::to_string(columns));
+            expectResult(isMax ? "arg_max" : "arg_min",
+                         {f32({rows, columns}, values)},
+                         attributes({{"axis", axis},
+                                     {"keepdims", int64_t{0}},
+                                     {"select_last_index", last}}),
+                         i64({rows * columns / length}, expected));
+          }
+    }
+}
+
 TEST(Arg, TiesAndAxes) {
   TestTensor x = f32({2, 3}, {2, 7, 7, 5, 5, 1});
   auto axis = [](int64_t axis, int64_t keepDims, int64_t last) {
