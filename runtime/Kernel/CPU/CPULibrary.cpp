@@ -14,6 +14,7 @@
 #include "IntegerMatmul.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
+#include "Norm.h"
 #include "Recurrent.h"
 #include "Rows.h"
 #include "Volume.h"
@@ -102,6 +103,9 @@ static constexpr std::string_view poolings[] = {"max_pool", "avg_pool"};
 static constexpr std::string_view softmaxes[] = {"softmax", "log_softmax"};
 static constexpr std::string_view reductions[] = {"reduce_sum", "reduce_mean",
                                                   "reduce_max", "reduce_min"};
+
+static constexpr std::string_view norms[] = {"layer_norm", "rms_norm",
+                                             "group_norm"};
 
 static constexpr size_t secondOperand[] = {1};
 static constexpr size_t layerWeights[] = {1, 2};
@@ -269,6 +273,16 @@ static constexpr LibraryEntry entries[] = {
      .cost = reduceCost,
      .operations = reductions,
      .fromOperation = reduceFromOperation},
+    {.name = "cpu.norm",
+     .prepare = prepareUnpacked<prepareNorm>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isNormSupported,
+     .bound = kSumBound,
+     .workspaceBytes = normWorkspaceBytes,
+     .cost = normCost,
+     .operations = norms,
+     .fromOperation = normFromOperation},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of cpu.pool, cpu.softmax and cpu.reduce share; as
-// KernelSet.h, and without inline functions for the same reason.
+// What the two halves of cpu.pool, cpu.softmax, cpu.reduce and cpu.norm share;
+// as KernelSet.h, and without inline functions for the same reason.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_ROWSET_H
 #define DLC_RUNTIME_KERNEL_CPU_ROWSET_H
@@ -56,6 +56,25 @@ struct ReducePlan : RowsPlan {
   uint8_t resultAt; ///< Among the arguments.
 };
 
+/// The mean of some elements, and the sum of the squares of their differences
+/// from it; of what is not centered the mean is 0.
+struct NormMoments {
+  double mean, squares;
+};
+
+/// Rows of `length` elements. Where these are parts of one, those are tiles,
+/// else `rowBlock` rows.
+struct NormPlan {
+  int64_t rows, length;
+  int64_t
+      channels;  ///< Each has a scale and a bias; 0: each place of a row has.
+  int64_t inner; ///< Elements of a channel, where there are any.
+  int64_t rowBlock, part, parts;
+  double epsilon;
+  bool isCentered, hasBias;
+  uint8_t inputs;
+};
+
 struct RowKernels {
   void (*pool)(const PoolPlan &plan, void *const *arguments, int64_t begin,
                int64_t end);
@@ -63,6 +82,13 @@ struct RowKernels {
                   int64_t begin, int64_t end);
   void (*reduce)(const ReducePlan &plan, void *const *arguments, int64_t begin,
                  int64_t end);
+  void (*normRows)(const NormPlan &plan, void *const *arguments, int64_t begin,
+                   int64_t end);
+  /// The moments of parts, in a workspace, and then what is made with them.
+  void (*normMoments)(const NormPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
+  void (*normParts)(const NormPlan &plan, void *const *arguments, int64_t begin,
+                    int64_t end);
 };
 
 extern const RowKernels baselineRows;

@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_ROWTILES_H
 
 #include "Activations.h"
+#include "NormTiles.h"
 #include "PoolRowTiles.h"
 #include "ReduceTiles.h"
 
@@ -137,7 +138,8 @@ void runSoftmax(const SoftmaxPlan &plan, void *const *arguments, int64_t begin,
   }
 }
 
-constexpr RowKernels theseRows = {runPool, runSoftmax, runReduce};
+constexpr RowKernels theseRows = {runPool,     runSoftmax,     runReduce,
+                                  runNormRows, runNormMoments, runNormParts};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cpu.pool and cpu.softmax against the Reference kernels of the operations that
-// they compute, of which the entries make their calls.
+// cpu.pool, cpu.softmax, cpu.reduce and cpu.norm against the Reference kernels
+// of the operations that they compute, of which the entries make their calls.
 
 #include "OperationTesting.h"
 
@@ -301,4 +301,113 @@ TEST(ReduceTest, RefusesOddCalls) {
   EXPECT_TRUE(refuses("reduce_max", {3}, {4, 6}));
   EXPECT_TRUE(refuses("reduce_max", {-1}, {4, 5}));
   EXPECT_TRUE(refuses("reduce_max", {1}, {4, 5}));
+}
+
+namespace {
+
+/// A norm of rows from `axis` on, or of channels in groups.
+OperationCall normOf(const char *operation, Shape shape, int64_t axisOrGroups,
+                     bool hasBias, uint64_t seed) {
+  const bool isOfGroups = operation == std::string("group_norm");
+  const Shape ofRows(shape.begin() + (isOfGroups ? 1 : axisOrGroups),
+                     isOfGroups ? shape.begin() + 2 : shape.end());
+  std::vector<Shape> shapes = {shape, ofRows};
+  if (hasBias)
+    shapes.push_back(ofRows);
+  Attributes given;
+  given.set(isOfGroups ? "num_groups" : "axis", axisOrGroups);
+  given.set("epsilon", seed % 2 ? 1e-5 : 1e-12);
+  return OperationCall(operation, std::move(shapes), given, seed);
+}
+
+} // namespace
+
+TEST(NormTest, RandomRows) {
+  constexpr const char *norms[] = {"layer_norm", "rms_norm", "group_norm"};
+  Random random(5);
+  for (uint64_t round = 0; round < 300; ++round) {
+    const char *operation = norms[round % 3];
+    const bool isOfGroups = round % 3 == 2;
+    const int64_t rank = 2 + random.below(3);
+    Shape shape;
+    for (int64_t d = 0; d < rank; ++d)
+      shape.push_back(1 + random.below(random.below(3) ? 9 : 70));
+    const int64_t groups = 1 + random.below(4);
+    if (isOfGroups)
+      shape[1] = groups * (1 + random.below(4));
+    SCOPED_TRACE("round " + std::to_string(round));
+    OperationCall call =
+        normOf(operation, shape, isOfGroups ? groups : random.below(rank),
+               isOfGroups || (round % 3 == 0 && random.below(2)), round);
+    float *x = call.values[0].data();
+    const int64_t count = call.values[0].size();
+    if (round % 5 == 0) {
+      constexpr float odd[] = {std::numeric_limits<float>::quiet_NaN(),
+                               kInfinity, -kInfinity};
+      x[random.below(count)] = odd[round / 5 % 3];
+    }
+    if (round % 5 == 1)
+      std::fill_n(x, count, 0.3f);
+    call.expectSame("cpu.norm", prepareNorm, 1e-5);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+// Rows that are shared in parts.
+TEST(NormTest, LongRows) {
+  for (bool hasBias : {false, true})
+    normOf("layer_norm", {3, 40001}, 1, hasBias, 1)
+        .expectSame("cpu.norm", prepareNorm, 1e-5);
+  normOf("rms_norm", {2, 5, 16385}, 2, false, 2)
+      .expectSame("cpu.norm", prepareNorm, 1e-5);
+  for (int64_t groups : {1, 2, 6, 12})
+    normOf("group_norm", {2, 12, 70, 67}, groups, true, 3)
+        .expectSame("cpu.norm", prepareNorm, 1e-5);
+}
+
+// Elements that differ by little from a large mean, and some whose squares are
+// no floats, or nothing.
+TEST(NormTest, MeansAndScales) {
+  for (const char *operation : {"layer_norm", "rms_norm"})
+    for (int64_t length : {100, 50000})
+      for (auto [mean, scale] : {std::pair{1000.0f, 0.01f},
+                                 {-3e4f, 0.5f},
+                                 {0.0f, 1e25f},
+                                 {1e30f, 1e30f},
+                                 {0.0f, 1e-25f}}) {
+        OperationCall call =
+            normOf(operation, {2, length}, 1, operation[0] == 'l', 3);
+        call.given.set("epsilon", scale < 1e-20f ? 0.0 : 1e-12);
+        for (int64_t i = 0; i < call.values[0].size(); ++i)
+          call.values[0].data()[i] = mean + scale * call.values[0].data()[i];
+        SCOPED_TRACE(std::to_string(mean) + " " + std::to_string(scale));
+        call.expectSame("cpu.norm", prepareNorm, 1e-5);
+      }
+}
+
+TEST(NormTest, RefusesOddCalls) {
+  auto refuses = [](const char *operation, int64_t axis, Shape scale,
+                    Shape to) {
+    const TensorType inputs[] = {f32({4, 6, 5}), f32(std::move(scale))};
+    const TensorType y = f32(std::move(to));
+    Attributes attributes;
+    attributes.set("operation", std::string(operation));
+    attributes.set("axis", axis);
+    attributes.set("num_groups", axis);
+    std::unique_ptr<PreparedKernel> kernel;
+    return !prepareNorm({inputs, {&y, 1}, attributes}, Isa::Baseline, kernel)
+                .isOk();
+  };
+  EXPECT_FALSE(refuses("layer_norm", 1, {6, 5}, {4, 6, 5}));
+  EXPECT_FALSE(refuses("rms_norm", -1, {1, 1, 5}, {4, 6, 5}));
+  EXPECT_FALSE(refuses("group_norm", 3, {6}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("batch_norm", 1, {6, 5}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("layer_norm", 3, {5}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("layer_norm", 1, {5}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("layer_norm", 2, {1}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("layer_norm", 2, {5}, {4, 5, 6}));
+  EXPECT_TRUE(refuses("group_norm", 4, {6}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("group_norm", 0, {6}, {4, 6, 5}));
+  EXPECT_TRUE(refuses("group_norm", 3, {5}, {4, 6, 5}));
 }

@@ -220,6 +220,16 @@
 //   operation           of Graph: "reduce_sum", "reduce_mean", "reduce_max",
 //                       "reduce_min"
 //   axes                which, from 0
+// cpu.norm      inputs (x, scale, bias?), output y, then a workspace
+//   Rows of x less their mean, over their deviation, times scale, plus bias.
+//   operation           of Graph: "layer_norm", "rms_norm", which has no mean,
+//                       or "group_norm"
+//   axis                of the former two: the first dimension of a row,
+//   default
+//                       the last; scale and bias have its dimensions
+//   num_groups          of the last: rows of an image; scale and bias are of
+//                       channels
+//   epsilon             default 1e-5, added to the squared deviation
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
@@ -305,6 +315,8 @@ Status preparePool(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
 Status prepareReduce(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
+Status prepareNorm(const KernelCall &call, Isa isa,
+                   std::unique_ptr<PreparedKernel> &prepared);
 Status prepareSoftmax(const KernelCall &call, Isa isa,
                       std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
