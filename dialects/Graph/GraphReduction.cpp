@@ -117,6 +117,29 @@ Value ReduceMinOp::buildFold(OpBuilder &builder, Location loc, Value a,
 // Folds of parts
 //===----------------------------------------------------------------------===//
 
+/// Of a fold of floats along dimensions that others part, some of them found
+/// while running, the innermost ones that follow each other: the library folds
+/// those, and then the others, of which these have one element.
+static SmallVector<int64_t> dimsApart(Operation *op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  const std::optional<SmallVector<bool>> reduced =
+      type ? reducedDims(op) : std::nullopt;
+  if (!reduced || !type.getElementType().isF32())
+    return {};
+  SmallVector<int64_t> inner;
+  bool isApart = false;
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    if (type.getDimSize(dim) == 1)
+      continue;
+    if ((*reduced)[dim] && isApart)
+      return inner;
+    if ((*reduced)[dim])
+      inner.push_back(dim);
+    isApart |= !(*reduced)[dim] && !inner.empty();
+  }
+  return {};
+}
+
 /// The dimensions that are reduced in the parts of a reduction, the innermost
 /// ones; empty where it has none.
 static SmallVector<int64_t> dimsOfParts(Operation *op) {
@@ -125,7 +148,7 @@ static SmallVector<int64_t> dimsOfParts(Operation *op) {
   constexpr int64_t fewestElements = 8192, shortestPart = 64;
   constexpr int64_t mostResults = 7, enoughParts = 16;
   if (!hasStaticTypes(op))
-    return {};
+    return dimsApart(op);
   const std::optional<SmallVector<bool>> reduced = reducedDims(op);
   ArrayRef<int64_t> extents = shapeOf(op->getOperand(0));
   const int64_t results = ShapedType::getNumElements(shapeOf(op->getResult(0)));
@@ -194,10 +217,19 @@ FailureOr<SmallVector<Value>> ReduceMeanOp::decompose(OpBuilder &builder) {
     for (int64_t &axis : axes)
       axis = wrapAxis(axis, type.getRank());
   }
+  Chain chain{builder, getLoc()};
   auto count = countOf(type, axes);
+  const SmallVector<int64_t> apart =
+      count ? SmallVector<int64_t>() : dimsApart(*this);
+  if (!apart.empty()) { // A mean of as many elements each.
+    Value parts = ReduceMeanOp::create(builder, getLoc(), getX(),
+                                       chain.ints(apart), /*keepdims=*/true);
+    Value y = ReduceMeanOp::create(builder, getLoc(), parts, chain.ints(axes),
+                                   getKeepdims());
+    return SmallVector<Value>{y};
+  }
   if (!count)
     return failure();
-  Chain chain{builder, getLoc()};
   Type element = type.getElementType(), wide = computeType(element);
   Value sum = ReduceSumOp::create(builder, getLoc(), chain.cast(getX(), wide),
                                   chain.ints(axes), getKeepdims());

@@ -25,6 +25,14 @@ namespace {
 
 enum Operands { X, W, R, B, SequenceLens, InitialH, InitialC, P };
 
+/// How W and R are packed.
+enum Packing : int64_t {
+  Unpacked,
+  Panels, ///< Before there were blocks of units.
+  BlocksOfUnits,
+  BytesOfUnits, ///< As those, R as bytes.
+};
+
 /// What distinguishes the cells.
 struct CellKind {
   std::string_view name; ///< Of the Graph operation, too.
@@ -202,14 +210,6 @@ static void planWeights(RecurrentPlan &plan) {
               kPanelWidth);
 }
 
-/// How W and R are packed.
-enum Packing : int64_t {
-  Unpacked,
-  Panels, ///< Before there were blocks of units.
-  BlocksOfUnits,
-  BytesOfUnits, ///< As those, R as bytes.
-};
-
 static Status readPacking(const KernelCall &call, Layer &layer) {
   const int64_t packing = call.attributes.getInt("packed_w", Unpacked);
   if (packing < Unpacked || packing > BytesOfUnits)
@@ -334,6 +334,7 @@ static float stepOf(std::span<const float> values) {
   return 0;
 }
 
+namespace {
 /// Where R is packed as bytes.
 struct PackedBytes {
   int8_t *bytes;
@@ -359,6 +360,7 @@ struct PackedBytes {
     scales += padded;
   }
 };
+} // namespace
 
 static void packR(const Layer &layer, const float *from, void *target) {
   const RecurrentPlan &plan = layer.plan;

@@ -393,6 +393,27 @@ func.func @fold_some(%x: tensor<64x3x256xf32>) -> tensor<1x3x1xf32> {
 
 // -----
 
+// Of open shapes what is folded along dimensions that others part is folded
+// along each of them; a mean is one of means.
+// CHECK-LABEL: func @fold_apart
+// CHECK-DAG: %[[ALL:.*]] = graph.constant dense<[0, 2, 3]> : tensor<3xi64>
+// CHECK-DAG: %[[INNER:.*]] = graph.constant dense<[3, 2]> : tensor<2xi64>
+// CHECK: %[[MOST:.*]] = graph.reduce_max %arg0, %[[INNER]] : (tensor<?x3x?x?xf32>, tensor<2xi64>) -> tensor<?x3x1x1xf32>
+// CHECK: graph.reduce_max %[[MOST]], %[[ALL]] {keepdims = false} : (tensor<?x3x1x1xf32>, tensor<3xi64>) -> tensor<3xf32>
+// CHECK: %[[MEANS:.*]] = graph.reduce_mean %arg0, %[[INNER]] : (tensor<?x3x?x?xf32>, tensor<2xi64>) -> tensor<?x3x1x1xf32>
+// CHECK: graph.reduce_mean %[[MEANS]], %[[ALL]] {keepdims = false}
+// CHECK: graph.reduce_sum %arg1, %{{.*}} : (tensor<?x1x?xf32>, tensor<2xi64>) -> tensor<1x1x1xf32>
+func.func @fold_apart(%x: tensor<?x3x?x?xf32>, %y: tensor<?x1x?xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<1x1x1xf32>) {
+  %i = graph.constant dense<[0, 2, 3]> : tensor<3xi64>
+  %j = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %0 = graph.reduce_max %x, %i {keepdims = false} : (tensor<?x3x?x?xf32>, tensor<3xi64>) -> tensor<3xf32>
+  %1 = graph.reduce_mean %x, %i {keepdims = false} : (tensor<?x3x?x?xf32>, tensor<3xi64>) -> tensor<3xf32>
+  %2 = graph.reduce_sum %y, %j {keepdims = true} : (tensor<?x1x?xf32>, tensor<2xi64>) -> tensor<1x1x1xf32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<1x1x1xf32>
+}
+
+// -----
+
 // Sums of short floats are rounded once, and a product, of which parts may
 // overflow where the whole does not, has none.
 // CHECK-LABEL: func @fold_short

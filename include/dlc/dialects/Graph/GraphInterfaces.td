@@ -172,8 +172,10 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
          "::mlir::Value":$a, "::mlir::Value":$b)>,
     InterfaceMethod<[{
       Builds a fold that leaves so few elements that threads would be idle as
-      one of the folds of parts, which they share. Fails, having built nothing,
-      where the fold is small, leaves more or has no parts.
+      one of the folds of parts, which they share, and one of floats of open
+      shape along dimensions that others part as one for each of these. Fails,
+      having built nothing, where the fold is small, leaves more or has no
+      parts.
     }],
     "::llvm::FailureOr<::mlir::Value>", "foldInParts",
     (ins "::mlir::OpBuilder &":$builder), "", "return ::mlir::failure();">];
