@@ -59,15 +59,19 @@ FailureOr<SmallVector<Value>> LogSoftmaxOp::decompose(OpBuilder &builder) {
   return SmallVector<Value>{chain.cast(y, element)};
 }
 
-/// x minus its mean, divided by its standard deviation over `axes`.
+/// x minus its mean, divided by its standard deviation over `axes`. What a mean
+/// of floats rounds away may be more than elements differ by: it is the mean of
+/// the differences, which are summed along with their squares.
 static Value standardize(Chain chain, Value x, ArrayRef<int64_t> axes,
                          int64_t count, double epsilon) {
   Type element = cast<TensorType>(x.getType()).getElementType();
-  Value centered = chain.make<SubOp>(x, chain.mean(x, axes, count));
-  Value squares = chain.make<MulOp>(centered, centered);
-  Value variance = chain.mean(squares, axes, count);
+  Value near = chain.make<SubOp>(x, chain.mean(x, axes, count));
+  Value rest = chain.mean(near, axes, count);
+  Value squares = chain.mean(chain.make<MulOp>(near, near), axes, count);
+  Value variance = chain.make<SubOp>(squares, chain.make<MulOp>(rest, rest));
   Value shifted = chain.make<AddOp>(variance, chain.scalar(element, epsilon));
-  return chain.make<MulOp>(centered, chain.make<RsqrtOp>(shifted));
+  return chain.make<MulOp>(chain.make<SubOp>(near, rest),
+                           chain.make<RsqrtOp>(shifted));
 }
 
 FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {

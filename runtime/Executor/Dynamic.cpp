@@ -329,18 +329,20 @@ const DynamicCall *Execution::State::findSumCall(const LaunchRecord &record,
                                                  Lane &lane) {
   const LaunchRecord &sum = program.launches[entry.sum->launch];
   std::span<const int32_t> values = program.argumentsOf(record);
-  const TensorType &own = program.values[values.back()].type,
-                   &summed =
+  const TensorType &declared = program.values[values.back()].type,
+                   &following =
                        program.values[program.argumentsOf(sum).back()].type;
-  if (!type.isStatic() || own.type != type.type ||
-      !shapeMatches(own, type.shape) || !shapeMatches(summed, type.shape))
+  if (!type.isStatic() || declared.type != type.type ||
+      !shapeMatches(declared, type.shape) ||
+      !shapeMatches(following, type.shape))
     return nullptr;
   lane.sumTensors.clear();
   for (int32_t value : values.first(record.inputCount))
     lane.sumTensors.push_back(value < 0 ? TensorView() : viewOf(value));
   for (const FollowingSum::Added &added : entry.sum->added)
     lane.sumTensors.push_back(viewOf(added.value));
-  const TensorView result{summed.type, type.shape, nullptr};
+  // Of what is rounded another type than that of the sums; the library knows.
+  const TensorView result{following.type, type.shape, nullptr};
   return sumCalls.at(numberOf(record)).find(lane.sumTensors, [&] {
     return makeSumCall(entry, lane.sumTensors, {&result, 1},
                        *program.packedConstants);

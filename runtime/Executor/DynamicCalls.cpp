@@ -278,7 +278,7 @@ static std::optional<Rounding> placeRounding(const SumEpilogue &epilogue,
                                              std::span<const TensorView> inputs,
                                              DataType result) {
   const size_t own = inputs.size() - sum.added.size();
-  if (std::cmp_not_equal(own, epilogue.rounding))
+  if (std::cmp_not_equal(own, epilogue.rounding) || sizeOf(result) != 1)
     return std::nullopt;
   Rounding rounding;
   rounding.operands.resize(own);

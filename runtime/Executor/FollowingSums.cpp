@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels of any shape that add to the result of an operation and compute an
-// activation: a library that computes the operation may do that, too, before it
-// writes its sums.
+// activation, or round it: a library that computes the operation may do that,
+// too, before it writes its sums.
 
 #include "ProgramState.h"
 

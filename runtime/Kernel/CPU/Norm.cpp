@@ -17,8 +17,8 @@ enum Operands { X, Scale, Bias };
 static Status checkTrailing(const KernelCall &call, size_t operand,
                             int64_t axis) {
   const TensorType &x = call.inputs[X], &own = call.inputs[operand];
-  DLC_RETURN_IF_ERROR(
-      checkTensor(own, DLC_F32, "a scale or a bias", 0, DLC_MAX_RANK));
+  const char *role = operand == Scale ? "the scale" : "the bias";
+  DLC_RETURN_IF_ERROR(checkTensor(own, DLC_F32, role, 0, DLC_MAX_RANK));
   auto leading = std::ranges::find_if(
       own.shape, [](int64_t extent) { return extent > 1; });
   const std::span<const int64_t> trailing(leading, own.shape.end());
@@ -28,8 +28,9 @@ static Status checkTrailing(const KernelCall &call, size_t operand,
   if (std::ranges::equal(trailing, wanted))
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
-                   "expected the dimensions of %s from %" PRId64 " on, got %s",
-                   toString(x).c_str(), axis, toString(own).c_str());
+                   "expected %s to have the dimensions of %s from %" PRId64
+                   " on, got %s",
+                   role, toString(x).c_str(), axis, toString(own).c_str());
 }
 
 static Status planTrailing(const KernelCall &call, NormPlan &plan) {
@@ -52,20 +53,24 @@ static Status planTrailing(const KernelCall &call, NormPlan &plan) {
 static Status planGroups(const KernelCall &call, NormPlan &plan) {
   const TensorType &x = call.inputs[X];
   const int64_t groups = call.attributes.getInt("num_groups");
-  if (x.rank() < 2 || groups < 1 || x.shape[1] % groups != 0)
+  if (groups < 1)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected num_groups of at least 1, got %" PRId64, groups);
+  if (x.rank() < 2 || x.shape[1] % groups != 0)
     return makeError(StatusCode::InvalidArgument,
                      "expected channels in %" PRId64 " equal groups, got %s",
                      groups, toString(x).c_str());
   for (size_t operand : {Scale, Bias}) {
     if (operand == Bias && !plan.hasBias)
       continue;
-    DLC_RETURN_IF_ERROR(
-        checkTensor(call.inputs[operand], DLC_F32, "a scale or a bias", 1, 1));
+    const char *role = operand == Scale ? "the scale" : "the bias";
+    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[operand], DLC_F32, role, 1, 1));
     if (call.inputs[operand].shape[0] != x.shape[1])
       return makeError(StatusCode::InvalidArgument,
-                       "expected %" PRId64
+                       "expected %s to have %" PRId64
                        " numbers, one for each channel, got %s",
-                       x.shape[1], toString(call.inputs[operand]).c_str());
+                       role, x.shape[1],
+                       toString(call.inputs[operand]).c_str());
   }
   plan.channels = x.shape[1];
   plan.rows = x.shape[0] * groups;

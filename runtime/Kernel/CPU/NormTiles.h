@@ -16,16 +16,20 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Of squares that floats cannot hold, or that are nothing beside an epsilon of
-/// nothing.
-inline double squaresOfDoubles(const float *x, int64_t length, double mean) {
-  double squares = 0;
+/// Of elements whose sum or whose squares floats cannot hold, or whose squares
+/// are nothing beside an epsilon of nothing.
+inline NormMoments momentsOfDoubles(const NormPlan &plan, const float *x,
+                                    int64_t length) {
+  NormMoments moments = {};
+  for (int64_t i = 0; i < length && plan.isCentered; ++i)
+    moments.mean += x[i];
+  moments.mean /= static_cast<double>(length);
   for (int64_t i = 0; i < length; ++i)
-    squares += (x[i] - mean) * (x[i] - mean);
-  return squares;
+    moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean);
+  return moments;
 }
 
-/// At most some thousands of elements.
+/// Of a row, or a part of one, that a cache holds.
 inline NormMoments momentsOf(const NormPlan &plan, const float *x,
                              int64_t length) {
   constexpr int chains = 4;
@@ -56,33 +60,42 @@ inline NormMoments momentsOf(const NormPlan &plan, const float *x,
     rest += difference;
     square += difference * difference;
   }
+  const bool isLost =
+      !(square < __builtin_inff()) || (square < least && plan.epsilon < least);
+  if (isLost) [[unlikely]]
+    return momentsOfDoubles(plan, x, length);
   NormMoments moments = {mean, square};
   if (plan.isCentered) {
     moments.mean += rest / count;
     moments.squares -= rest * (rest / count);
   }
-  const bool isLost =
-      !(square < __builtin_inff()) || (square < least && plan.epsilon < least);
-  if (isLost) [[unlikely]]
-    moments.squares = squaresOfDoubles(x, length, moments.mean);
   return moments;
 }
 
-/// What becomes of the elements of a row: ((x - mean) - rest) * factor.
+/// What becomes of the elements of a row: ((x * unit - mean) - rest) * factor,
+/// where the unit is a power of two, with which differences and their factor
+/// are floats.
 struct NormRow {
-  NormRow(const NormPlan &plan, const NormMoments &moments)
-      : mean(static_cast<float>(moments.mean)),
-        factor(static_cast<float>(
-            1 /
-            __builtin_sqrt(moments.squares / static_cast<double>(plan.length) +
-                           plan.epsilon))),
-        rest(static_cast<float>(moments.mean - mean) * factor) {}
-
-  [[gnu::always_inline]] Vec of(Vec x) const {
-    return (x - mean) * factor - rest;
+  NormRow(const NormPlan &plan, const NormMoments &moments) : unit(1) {
+    constexpr double large = 0x1p100, small = 0x1p-100;
+    const double deviation = __builtin_sqrt(
+        moments.squares / static_cast<double>(plan.length) + plan.epsilon);
+    const double reach = __builtin_fabs(moments.mean) + deviation;
+    if (reach > large)
+      unit = 0x1p-64f;
+    else if (deviation < small && reach < 1)
+      unit = 0x1p64f;
+    const double center = moments.mean * unit;
+    mean = static_cast<float>(center);
+    factor = static_cast<float>(1 / (deviation * unit));
+    rest = static_cast<float>(center - mean) * factor;
   }
 
-  float mean, factor, rest;
+  [[gnu::always_inline]] Vec of(Vec x) const {
+    return (x * unit - mean) * factor - rest;
+  }
+
+  float unit, mean, factor, rest;
 };
 
 /// Elements [begin, end) of row `row`.

@@ -396,16 +396,16 @@ inline void RecurrentTile::multiplyWithBytes(int64_t firstColumn,
   constexpr float large = 0x1p80f, shrinking = 0x1p-40f;
   const int8_t *b = recurrentBytes + firstColumn * plan.hidden;
   const float *scales = recurrentScales + firstColumn;
-  float largest = 0;
-  for (int64_t row = 0; row < count; ++row)
-    largest =
-        __builtin_fmaxf(largest, largestOf(a + row * aStride, plan.hidden));
-  const bool shrinks = largest >= large;
   float *smaller = products(plan.parts);
   for (int64_t row = 0; row < count;) {
     const float *from = a + row * aStride;
     float *to = c + row * columns;
-    if (!shrinks && row + kByteRows <= count) {
+    int64_t usual = 0; // Rows that stay as they are: each is by itself.
+    while (usual < least<int64_t>(kByteRows, count - row) &&
+           largestOf(from + usual * aStride, plan.hidden) < large)
+      ++usual;
+    const bool shrinks = usual == 0;
+    if (usual == kByteRows) {
       multiplyBytes<kByteRows>(from, aStride, b, scales, 1, plan.hidden,
                                columns, to, columns);
       row += kByteRows;

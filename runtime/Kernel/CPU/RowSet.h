@@ -66,8 +66,8 @@ struct NormMoments {
 /// else `rowBlock` rows.
 struct NormPlan {
   int64_t rows, length;
-  int64_t
-      channels;  ///< Each has a scale and a bias; 0: each place of a row has.
+  /// Each has a scale and a bias; 0: each place of a row has.
+  int64_t channels;
   int64_t inner; ///< Elements of a channel, where there are any.
   int64_t rowBlock, part, parts;
   double epsilon;

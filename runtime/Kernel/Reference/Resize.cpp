@@ -368,7 +368,8 @@ namespace {
 struct ResizedDim {
   int64_t input, output;
   std::vector<Taps> table; ///< By position of the result.
-  /// The same two by two, where no position has more; else empty.
+  /// The same two by two, the second of weight 0 where there is one, if no
+  /// position has more; else empty.
   std::vector<Tap> pairs;
   /// Of nearest elements: which one, any where none is.
   std::vector<int64_t> nearest;
@@ -376,18 +377,16 @@ struct ResizedDim {
 };
 } // namespace
 
-/// A single tap becomes two halves, not one and another of weight 0, which is
-/// not nothing of what is infinite.
 static std::vector<Tap> pairsOf(std::span<const Taps> table) {
   std::vector<Tap> pairs;
   pairs.reserve(2 * table.size());
   for (const Taps &at : table) {
     if (at.taps.empty() || at.taps.size() > 2)
       return {};
-    Tap first = at.taps.front(), last = at.taps.back();
+    Tap last = at.taps.back();
     if (at.taps.size() == 1)
-      first.weight = last.weight = first.weight / 2;
-    pairs.insert(pairs.end(), {first, last});
+      last.weight = 0;
+    pairs.insert(pairs.end(), {at.taps.front(), last});
   }
   return pairs;
 }
@@ -429,12 +428,14 @@ static void resizeDim(const ComputeContext &context, const ResizedDim &dim,
       const int64_t position = at % dim.output;
       const int64_t count = std::min(end - at, dim.output - position);
       const Tap *pair = dim.pairs.data() + 2 * position;
-      for (int64_t i = 0; i < count && !dim.pairs.empty(); ++i, pair += 2)
-        storeRounded<To>(
-            to, at + i,
-            pair[0].weight * loadElement<From>(from, source + pair[0].index) +
-                pair[1].weight *
-                    loadElement<From>(from, source + pair[1].index));
+      for (int64_t i = 0; i < count && !dim.pairs.empty(); ++i, pair += 2) {
+        double sum =
+            pair[0].weight * loadElement<From>(from, source + pair[0].index);
+        if (pair[1].weight != 0) // Nothing of what is infinite is no number.
+          sum +=
+              pair[1].weight * loadElement<From>(from, source + pair[1].index);
+        storeRounded<To>(to, at + i, sum);
+      }
       for (int64_t i = 0; i < count && dim.pairs.empty(); ++i) {
         double sum = 0;
         for (const Tap &tap : dim.table[position + i].taps)

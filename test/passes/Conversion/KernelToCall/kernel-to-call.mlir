@@ -136,6 +136,13 @@ kernel.func @lstm_of_bytes(%x: tensor<5x2x3xf32>, %w: tensor<1x1024x3xf32> {kern
   kernel.return %y, %h, %c : tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>
 }
 
+// Not where another call of the same kernel has other floats.
+// CHECK: kernel.library @lstm_of_both {{.*}}packed_w = 2 : i64} workspace(
+kernel.func @lstm_of_both(%x: tensor<5x2x3xf32>, %w: tensor<1x1024x3xf32> {kernel.constant}, %r: tensor<1x1024x256xf32> {kernel.constant}, %none: none) -> (tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>) {
+  %y, %h, %c = graph.lstm %x, %w, %r, %none, %none, %none, %none, %none {hidden_size = 256 : i64} : (tensor<5x2x3xf32>, tensor<1x1024x3xf32>, tensor<1x1024x256xf32>, none, none, none, none, none) -> (tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>)
+  kernel.return %y, %h, %c : tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>
+}
+
 // Packed with all weights or none.
 // CHECK: kernel.library @gru "cpu.recurrent" {{{.*}}cell = "gru", {{.*}}linear_before_reset = false} workspace(
 // CHECK-SAME: (tensor<5x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
@@ -186,12 +193,15 @@ func.func @products(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32
   return %0 : tensor<4x8xf32>
 }
 
-func.func @bytes(%x: tensor<5x2x3xf32>) -> tensor<5x1x2x256xf32> {
+func.func @bytes(%x: tensor<5x2x3xf32>) -> (tensor<5x1x2x256xf32>, tensor<5x1x2x256xf32>, tensor<5x1x2x256xf32>) {
   %none = graph.none : none
   %w = graph.constant dense<0.5> : tensor<1x1024x3xf32>
   %r = graph.constant dense<0.01> : tensor<1x1024x256xf32>
   %y, %h, %c = kernel.call @lstm_of_bytes(%x, %w, %r, %none) : (tensor<5x2x3xf32>, tensor<1x1024x3xf32>, tensor<1x1024x256xf32>, none) -> (tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>)
-  return %y : tensor<5x1x2x256xf32>
+  %none_finite = graph.constant dense<0x7F800000> : tensor<1x1024x256xf32>
+  %0, %1, %2 = kernel.call @lstm_of_both(%x, %w, %r, %none) : (tensor<5x2x3xf32>, tensor<1x1024x3xf32>, tensor<1x1024x256xf32>, none) -> (tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>)
+  %3, %4, %5 = kernel.call @lstm_of_both(%x, %w, %none_finite, %none) : (tensor<5x2x3xf32>, tensor<1x1024x3xf32>, tensor<1x1024x256xf32>, none) -> (tensor<5x1x2x256xf32>, tensor<1x2x256xf32>, tensor<1x2x256xf32>)
+  return %y, %0, %3 : tensor<5x1x2x256xf32>, tensor<5x1x2x256xf32>, tensor<5x1x2x256xf32>
 }
 
 // CHECK-LABEL: func.func @layers

@@ -8,6 +8,7 @@
 #include "dlc/runtime/Kernel/Reference/Evaluate.h"
 
 #include <bit>
+#include <span>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -382,6 +383,38 @@ TEST(RecurrentTest, LargeStatesAndBytes) {
     layer.quantize();
     layer.values[kInitialH].data()[70] = state;
     expectReference(layer);
+  }
+}
+
+// A small state is not lost beside the large one of another sequence.
+TEST(RecurrentTest, StatesOfSequencesAndBytes) {
+  LayerCase c{"rnn", 1, 6, 4, 65};
+  c.packing = 3;
+  c.initial = c.batchFirst = true;
+  c.bias = false;
+  c.activations = "Affine";
+  c.alphas = {1};
+  c.betas = {0};
+  Layer layer(c);
+  layer.quantize();
+  float *x = layer.values[0].data(), *h = layer.values[kInitialH].data();
+  std::fill_n(x, layer.values[0].size(), 0.0f);
+  for (int64_t i = 0; i < 65; ++i) {
+    h[2 * 65 + i] *= 1e37f;
+    h[4 * 65 + i] *= 1e-30f;
+  }
+  const std::vector<float> expected = layer.reference()[0];
+  layer.pack();
+  for (Isa isa : runnableIsas()) {
+    const std::vector<float> found = layer.run(isa)[0];
+    for (int64_t sequence = 0; sequence < 6; ++sequence) {
+      const auto row = std::span(expected).subspan(sequence * 65, 65);
+      const float largest = std::fabs(*std::ranges::max_element(
+          row, {}, [](float value) { return std::fabs(value); }));
+      for (int64_t i = 0; i < 65; ++i)
+        EXPECT_NEAR(found[sequence * 65 + i], row[i], 4e-6f * largest)
+            << sequence << " " << i;
+    }
   }
 }
 

@@ -375,7 +375,10 @@ TEST(NormTest, MeansAndScales) {
                                  {-3e4f, 0.5f},
                                  {0.0f, 1e25f},
                                  {1e30f, 1e30f},
-                                 {0.0f, 1e-25f}}) {
+                                 {0.0f, 1e-25f},
+                                 {0.0f, 1e-39f},
+                                 {1.5e38f, 1.5e38f},
+                                 {-1e38f, 1e20f}}) {
         OperationCall call =
             normOf(operation, {2, length}, 1, operation[0] == 'l', 3);
         call.given.set("epsilon", scale < 1e-20f ? 0.0 : 1e-12);

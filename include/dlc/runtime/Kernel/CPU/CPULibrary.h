@@ -224,9 +224,8 @@
 //   Rows of x less their mean, over their deviation, times scale, plus bias.
 //   operation           of Graph: "layer_norm", "rms_norm", which has no mean,
 //                       or "group_norm"
-//   axis                of the former two: the first dimension of a row,
-//   default
-//                       the last; scale and bias have its dimensions
+//   axis                of the former two: the first dimension of a row; the
+//                       last without it; scale and bias have its dimensions
 //   num_groups          of the last: rows of an image; scale and bias are of
 //                       channels
 //   epsilon             default 1e-5, added to the squared deviation
