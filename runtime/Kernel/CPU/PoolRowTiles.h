@@ -205,9 +205,36 @@ inline Taps positionsWithin(const PoolExtent &extent) {
   return {first, end < first ? first : least(end, extent.out)};
 }
 
+/// Means of windows of single elements: what each is multiplied with is found
+/// once for all rows of as many rows.
+inline void divideSingles(const PoolPlan &plan, float *y, int64_t first,
+                          int64_t last) {
+  const int64_t width = plan.width.out;
+  float columns[PoolPlan::scratch], factors[PoolPlan::scratch];
+  const Taps within = positionsWithin(plan.width);
+  for (int64_t i = 0; i < width; ++i)
+    columns[i] = static_cast<float>(i >= within.first && i < within.end
+                                        ? plan.width.kernel
+                                        : countedTaps(plan, plan.width, i));
+  int64_t known = -1;
+  for (int64_t row = first; row < last; ++row) {
+    const int64_t rows = countedTaps(plan, plan.height, row);
+    for (int64_t i = 0; i < width && rows != known; ++i) {
+      const float count = static_cast<float>(rows) * columns[i];
+      factors[i] = count > 0 ? 1 / count : 0;
+    }
+    known = rows;
+    float *sums = y + row * width;
+    for (int64_t i = 0; i < width; ++i)
+      sums[i] *= factors[i];
+  }
+}
+
 /// The mean of nothing is 0.
 inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
                        int64_t last) {
+  if (plan.inner == 1 && plan.width.out <= PoolPlan::scratch)
+    return divideSingles(plan, y, first, last);
   const Taps within = positionsWithin(plan.width);
   for (int64_t row = first; row < last; ++row) {
     const int64_t rows = countedTaps(plan, plan.height, row);
