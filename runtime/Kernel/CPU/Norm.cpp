@@ -4,6 +4,8 @@
 
 #include "Check.h"
 #include "Isa.h"
+#include "PreparedPlan.h"
+#include "Steps.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -127,7 +129,8 @@ static Status planNorm(const KernelCall &call, NormPlan &plan) {
   return Status::ok();
 }
 
-static size_t workspaceBytesOf(const NormPlan &plan) {
+/// Those of parts, which lie in the workspace.
+static size_t momentBytesOf(const NormPlan &plan) {
   return plan.parts == 1 ? 0
                          : static_cast<size_t>(plan.rows * plan.parts) *
                                sizeof(NormMoments);
@@ -142,7 +145,11 @@ bool cpu::isNormSupported(const KernelCall &call, std::string &why) {
 
 size_t cpu::normWorkspaceBytes(const KernelCall &call) {
   NormPlan plan = {};
-  return planNorm(call, plan).isOk() ? workspaceBytesOf(plan) : 0;
+  if (!planNorm(call, plan).isOk())
+    return 0;
+  Steps steps(call);
+  steps.reserve(momentBytesOf(plan));
+  return steps.workspaceBytes();
 }
 
 KernelCost cpu::normCost(const KernelCall &call) {
@@ -168,48 +175,28 @@ bool cpu::normFromOperation(std::string_view operation, const KernelCall &call,
   return true;
 }
 
-namespace {
-
-/// One of the steps of a norm, and what follows it.
-class NormKernel final : public PreparedKernel {
-public:
-  using Function = void (*)(const NormPlan &plan, void *const *arguments,
-                            int64_t begin, int64_t end);
-
-  NormKernel(const NormPlan &plan, Function function,
-             std::unique_ptr<PreparedKernel> following)
-      : plan(plan), function(function), following(std::move(following)) {}
-
-  int64_t tiles() const override {
-    return plan.parts == 1 ? ceilDiv(plan.rows, plan.rowBlock)
-                           : plan.rows * plan.parts;
-  }
-  void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    function(plan, arguments, begin, end);
-  }
-  const PreparedKernel *next() const override { return following.get(); }
-
-private:
-  const NormPlan plan;
-  const Function function;
-  const std::unique_ptr<PreparedKernel> following;
-};
-
-} // namespace
-
 Status cpu::prepareNorm(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared) {
+  using Prepared = PreparedPlan<NormPlan>;
   const RowKernels *kernels = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   NormPlan plan = {};
   DLC_RETURN_IF_ERROR(planNorm(call, plan));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, workspaceBytesOf(plan)));
   if (plan.parts == 1) {
-    prepared = std::make_unique<NormKernel>(plan, kernels->normRows, nullptr);
+    prepared = std::make_unique<Prepared>(
+        plan, ceilDiv(plan.rows, plan.rowBlock), kernels->normRows);
     return Status::ok();
   }
-  prepared = std::make_unique<NormKernel>(
-      plan, kernels->normMoments,
-      std::make_unique<NormKernel>(plan, kernels->normParts, nullptr));
+  Steps steps(call);
+  std::vector<StepOperand> operands;
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    operands.push_back({i});
+  operands.push_back(steps.result);
+  operands.push_back(steps.reserve(momentBytesOf(plan)));
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, steps.workspaceBytes()));
+  for (Prepared::Function run : {kernels->normMoments, kernels->normParts})
+    steps.add(std::make_unique<Prepared>(plan, plan.rows * plan.parts, run),
+              operands);
+  prepared = std::move(steps).finish();
   return Status::ok();
 }
