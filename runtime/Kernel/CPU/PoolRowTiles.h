@@ -205,52 +205,37 @@ inline Taps positionsWithin(const PoolExtent &extent) {
   return {first, end < first ? first : least(end, extent.out)};
 }
 
-/// Means of windows of single elements: what each is multiplied with is found
-/// once for all rows of as many rows.
-inline void divideSingles(const PoolPlan &plan, float *y, int64_t first,
-                          int64_t last) {
-  const int64_t width = plan.width.out;
-  float columns[PoolPlan::scratch], factors[PoolPlan::scratch];
-  const Taps within = positionsWithin(plan.width);
-  for (int64_t i = 0; i < width; ++i)
-    columns[i] = static_cast<float>(i >= within.first && i < within.end
-                                        ? plan.width.kernel
-                                        : countedTaps(plan, plan.width, i));
-  int64_t known = -1;
-  for (int64_t row = first; row < last; ++row) {
-    const int64_t rows = countedTaps(plan, plan.height, row);
-    for (int64_t i = 0; i < width && rows != known; ++i) {
-      const float count = static_cast<float>(rows) * columns[i];
-      factors[i] = count > 0 ? 1 / count : 0;
-    }
-    known = rows;
-    float *sums = y + row * width;
-    for (int64_t i = 0; i < width; ++i)
-      sums[i] *= factors[i];
-  }
-}
-
-/// The mean of nothing is 0.
+/// The mean of nothing is 0. What windows are multiplied with is the same for
+/// all rows that count as many of their own.
 inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
                        int64_t last) {
-  if (plan.inner == 1 && plan.width.out <= PoolPlan::scratch)
-    return divideSingles(plan, y, first, last);
+  float columns[PoolPlan::scratch], factors[PoolPlan::scratch];
+  const int64_t width = plan.width.out, inner = plan.inner;
   const Taps within = positionsWithin(plan.width);
-  for (int64_t row = first; row < last; ++row) {
-    const int64_t rows = countedTaps(plan, plan.height, row);
-    float *sums = y + row * plan.width.out * plan.inner;
-    auto divide = [&](int64_t begin, int64_t end, int64_t columns) {
-      const int64_t count = rows * columns;
-      const float factor = count ? 1 / static_cast<float>(count) : 0;
-      for (int64_t i = begin * plan.inner; i < end * plan.inner; ++i)
-        sums[i] *= factor;
-    };
-    divide(within.first, within.end, plan.width.kernel);
-    for (int64_t i = 0; i < plan.width.out; ++i) {
-      if (i == within.first)
-        i = within.end;
-      if (i < plan.width.out)
-        divide(i, i + 1, countedTaps(plan, plan.width, i));
+  for (int64_t begin = 0; begin < width; begin += PoolPlan::scratch) {
+    const int64_t some = least(PoolPlan::scratch, width - begin);
+    for (int64_t i = 0; i < some; ++i) {
+      const int64_t at = begin + i;
+      columns[i] = static_cast<float>(at >= within.first && at < within.end
+                                          ? plan.width.kernel
+                                          : countedTaps(plan, plan.width, at));
+    }
+    int64_t known = -1;
+    for (int64_t row = first; row < last; ++row) {
+      const int64_t rows = countedTaps(plan, plan.height, row);
+      for (int64_t i = 0; i < some && rows != known; ++i) {
+        const float count = static_cast<float>(rows) * columns[i];
+        factors[i] = count > 0 ? 1 / count : 0;
+      }
+      known = rows;
+      float *sums = y + (row * width + begin) * inner;
+      if (inner == 1)
+        for (int64_t i = 0; i < some; ++i)
+          sums[i] *= factors[i];
+      else
+        for (int64_t i = 0; i < some; ++i, sums += inner)
+          for (int64_t j = 0; j < inner; ++j)
+            sums[j] *= factors[i];
     }
   }
 }
