@@ -220,26 +220,45 @@ DynamicCall dlc::rt::makeCall(const DynamicEntry &from,
   return made;
 }
 
-/// The operands of a sum (DynamicCall::operands) of which `inputs`, those of
-/// the operation first, are added up to `result`; nothing where the entry has
-/// no place for one of them.
-static std::optional<std::vector<int32_t>>
-placeAdded(const SumEpilogue &epilogue, size_t added,
-           std::span<const TensorView> inputs, const TensorView &result) {
-  std::vector<int32_t> operands(inputs.size() - added);
-  std::iota(operands.begin(), operands.end(), 0);
+namespace {
+
+/// What a call that computes a sum is given.
+struct Placed {
+  std::vector<int32_t> operands;      ///< DynamicCall::operands.
+  std::vector<TensorView> tensors;    ///< Of each of them.
+  std::vector<PackedOperand> numbers; ///< In place of some.
+
+  /// Of the first `own` inputs, those of the operation, in their order.
+  Placed(std::span<const TensorView> inputs, size_t own)
+      : operands(own), tensors(inputs.begin(), inputs.begin() + own) {
+    std::iota(operands.begin(), operands.end(), 0);
+  }
+};
+
+} // namespace
+
+/// What is added up to `result`, inputs from `own` on; nothing where the entry
+/// has no place for one of them.
+static std::optional<Placed> placeAdded(const SumEpilogue &epilogue, size_t own,
+                                        std::span<const TensorView> inputs,
+                                        const TensorView &result) {
+  Placed placed(inputs, own);
   auto place = [&](int operand, size_t input) {
     if (operand < 0)
       return false;
     const auto at = static_cast<size_t>(operand);
-    if (operands.size() <= at)
-      operands.resize(at + 1, -1);
-    const bool isFree = operands[at] < 0;
-    if (isFree)
-      operands[at] = static_cast<int32_t>(input);
+    if (placed.operands.size() <= at) {
+      placed.operands.resize(at + 1, -1);
+      placed.tensors.resize(at + 1);
+    }
+    const bool isFree = placed.operands[at] < 0;
+    if (isFree) {
+      placed.operands[at] = static_cast<int32_t>(input);
+      placed.tensors[at] = inputs[input];
+    }
     return isFree;
   };
-  for (size_t i = inputs.size() - added; i != inputs.size(); ++i) {
+  for (size_t i = own; i != inputs.size(); ++i) {
     const TensorView &tensor = inputs[i];
     const bool isResidual = std::ranges::equal(tensor.shape, result.shape);
     const bool isBias = tensor.rank() == 1 && result.rank() > 1 &&
@@ -249,20 +268,8 @@ placeAdded(const SumEpilogue &epilogue, size_t added,
                      : isBias && place(epilogue.bias, i)))
       return std::nullopt;
   }
-  return operands;
+  return placed;
 }
-
-namespace {
-
-/// The operands of a call that rounds its sums: as those of a sum, and numbers
-/// that take the place of some.
-struct Rounding {
-  std::vector<int32_t> operands;
-  std::vector<TensorView> tensors; ///< Of all operands.
-  std::vector<PackedOperand> numbers;
-};
-
-} // namespace
 
 template <typename T> static PackedConstants::Packed makeNumber(T value) {
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(sizeof(T));
@@ -272,56 +279,35 @@ template <typename T> static PackedConstants::Packed makeNumber(T value) {
   return std::make_shared<const AlignedBuffer>(std::move(*buffer));
 }
 
-/// Nothing where an input is missing, or one too many, or there is no memory.
-static std::optional<Rounding> placeRounding(const SumEpilogue &epilogue,
-                                             const FollowingSum &sum,
-                                             std::span<const TensorView> inputs,
-                                             DataType result) {
-  const size_t own = inputs.size() - sum.added.size();
+/// What sums of integers are rounded with: inputs from `own` on, or numbers.
+/// Nothing where one is missing, or one too many, or there is no memory.
+static std::optional<Placed>
+placeRounding(const SumEpilogue &epilogue, const Attributes &numbers,
+              size_t own, std::span<const TensorView> inputs, DataType result) {
   if (std::cmp_not_equal(own, epilogue.rounding) || sizeOf(result) != 1)
     return std::nullopt;
-  Rounding rounding;
-  rounding.operands.resize(own);
-  std::iota(rounding.operands.begin(), rounding.operands.end(), 0);
-  rounding.tensors.assign(inputs.begin(), inputs.begin() + own);
+  Placed placed(inputs, own);
   size_t next = own;
   for (std::string_view name : kRoundingOperands) {
-    if (!sum.activation->has(name)) {
+    if (!numbers.has(name)) {
       if (next == inputs.size())
         return std::nullopt;
-      rounding.operands.push_back(static_cast<int32_t>(next));
-      rounding.tensors.push_back(inputs[next++]);
+      placed.operands.push_back(static_cast<int32_t>(next));
+      placed.tensors.push_back(inputs[next++]);
       continue;
     }
     const bool isZeroPoint = name == kRoundingOperands[2];
     PackedConstants::Packed number =
-        isZeroPoint
-            ? makeNumber(static_cast<uint8_t>(sum.activation->getInt(name)))
-            : makeNumber(static_cast<float>(sum.activation->getFloat(name)));
+        isZeroPoint ? makeNumber(static_cast<uint8_t>(numbers.getInt(name)))
+                    : makeNumber(static_cast<float>(numbers.getFloat(name)));
     if (!number)
       return std::nullopt;
-    rounding.tensors.push_back({isZeroPoint ? result : DLC_F32, {}, nullptr});
-    rounding.numbers.push_back({rounding.operands.size(), std::move(number)});
-    rounding.operands.push_back(-1);
+    placed.numbers.push_back({placed.operands.size(), std::move(number)});
+    placed.operands.push_back(-1);
+    placed.tensors.push_back({isZeroPoint ? result : DLC_F32, {}, nullptr});
   }
-  return next == inputs.size() ? std::optional(std::move(rounding))
+  return next == inputs.size() ? std::optional(std::move(placed))
                                : std::nullopt;
-}
-
-/// The sums of integers and their rounding.
-static DynamicCall makeRoundingCall(const DynamicEntry &from,
-                                    std::span<const TensorView> inputs,
-                                    std::span<const TensorView> outputs,
-                                    PackedConstants &constants) {
-  std::optional<Rounding> rounding =
-      placeRounding(*from.entry->epilogue, *from.sum, inputs, outputs[0].type);
-  if (!rounding)
-    return {};
-  DynamicCall made =
-      makeCallOf(from, *from.entry, rounding->tensors, outputs, constants);
-  made.operands = std::move(rounding->operands);
-  std::ranges::move(rounding->numbers, std::back_inserter(made.packed));
-  return made;
 }
 
 DynamicCall dlc::rt::makeSumCall(const DynamicEntry &from,
@@ -331,22 +317,20 @@ DynamicCall dlc::rt::makeSumCall(const DynamicEntry &from,
   if (!haveElements(inputs) || !haveElements(outputs))
     return {};
   const SumEpilogue &epilogue = *from.entry->epilogue;
-  const bool rounds =
-      from.sum->activation->getString("activation") == kRequantize;
+  const Attributes &activation = *from.sum->activation;
+  const size_t own = inputs.size() - from.sum->added.size();
+  const bool rounds = activation.getString("activation") == kRequantize;
   if (rounds != (epilogue.rounding >= 0))
     return {};
-  if (rounds)
-    return makeRoundingCall(from, inputs, outputs, constants);
-  std::optional<std::vector<int32_t>> operands =
-      placeAdded(epilogue, from.sum->added.size(), inputs, outputs[0]);
-  if (!operands)
+  std::optional<Placed> placed =
+      rounds ? placeRounding(epilogue, activation, own, inputs, outputs[0].type)
+             : placeAdded(epilogue, own, inputs, outputs[0]);
+  if (!placed)
     return {};
-  std::vector<TensorView> ordered;
-  for (int32_t operand : *operands)
-    ordered.push_back(operand < 0 ? TensorView() : inputs[operand]);
-  DynamicCall made = makeCallOf(from, *from.entry, ordered, outputs, constants,
-                                from.sum->activation);
-  made.operands = std::move(*operands);
+  DynamicCall made = makeCallOf(from, *from.entry, placed->tensors, outputs,
+                                constants, rounds ? nullptr : &activation);
+  made.operands = std::move(placed->operands);
+  std::ranges::move(placed->numbers, std::back_inserter(made.packed));
   return made;
 }
 
