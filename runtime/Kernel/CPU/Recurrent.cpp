@@ -340,7 +340,8 @@ struct PackedBytes {
   int8_t *bytes;
   float *scales;
 
-  /// As packColumns() of `rows` transposed.
+  /// As packColumns() of `rows` transposed. recurrentPacking() has found each
+  /// to be multiples; what nobody asked it about, to be timed, may be zeros.
   void add(std::span<const float> rows, int64_t terms) {
     const auto columns = static_cast<int64_t>(rows.size()) / terms;
     const int64_t padded = roundUp(columns, kPanelWidth);
@@ -424,16 +425,15 @@ void cpu::packRecurrent(const KernelCall &call, size_t operand,
 int64_t cpu::recurrentPacking(const KernelCall &call,
                               ConstantOperands constants) {
   constexpr int64_t fewWeights = 1 << 18;
-  Layer layer = {};
-  if (R >= constants.size() || !constants[R] || !planLayer(call, layer).isOk())
+  if (R >= constants.size() || !constants[R] ||
+      !checkTensor(call.inputs[R], DLC_F32, "r", 3, 3).isOk())
     return BlocksOfUnits;
-  const RecurrentPlan &plan = layer.plan;
-  const int64_t rows = plan.gates * plan.hidden;
-  if (rows * plan.hidden < fewWeights)
+  const std::vector<int64_t> &shape = call.inputs[R].shape;
+  if (shape[1] * shape[2] < fewWeights)
     return BlocksOfUnits;
   const auto *row = static_cast<const float *>(constants[R]);
-  for (int64_t i = 0; i < plan.directions * rows; ++i, row += plan.hidden)
-    if (stepOf({row, static_cast<size_t>(plan.hidden)}) == 0)
+  for (int64_t i = 0; i < shape[0] * shape[1]; ++i, row += shape[2])
+    if (stepOf({row, static_cast<size_t>(shape[2])}) == 0)
       return BlocksOfUnits;
   return BytesOfUnits;
 }

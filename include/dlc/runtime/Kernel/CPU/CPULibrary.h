@@ -180,6 +180,9 @@
 //                       step, r is that of each 64 units after the other.
 //                       packed_shape and packed_shape_2 hold their shapes
 //                       before packing.
+//                       3: the same, but r, of which each row is a number
+//                       times signed bytes, is these and behind all of them the
+//                       numbers, in the order of columns
 //                       1: r has all units at once, of older artifacts
 //   sequence_lens is i32; check() says whether its values fit. Inputs and units
 //   are at least one.
