@@ -60,8 +60,8 @@ FailureOr<SmallVector<Value>> LogSoftmaxOp::decompose(OpBuilder &builder) {
 }
 
 /// x minus its mean, divided by its standard deviation over `axes`. What a mean
-/// of floats rounds away may be more than elements differ by: it is the mean of
-/// the differences, which are summed along with their squares.
+/// of floats rounds away may be more than elements differ by. It is left in the
+/// mean of the differences, which are summed along with their squares.
 static Value standardize(Chain chain, Value x, ArrayRef<int64_t> axes,
                          int64_t count, double epsilon) {
   Type element = cast<TensorType>(x.getType()).getElementType();

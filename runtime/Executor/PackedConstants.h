@@ -27,8 +27,8 @@ public:
   Packed find(const void *constant, const std::string &form,
               const std::function<Packed()> &pack);
 
-  /// How calls pack the constant at that address and the others of `form`,
-  /// which `choose` says where nobody has asked before.
+  /// In which of several ways calls of `form` pack the constant at that address
+  /// and those beside it: what `choose` said when it was asked first.
   int64_t packingOf(const void *constant, const std::string &form,
                     const std::function<int64_t()> &choose);
 

@@ -300,11 +300,10 @@ static std::string whyNotSerial(ArrayRef<Operation *> group) {
     std::string why;
     const bool isShared =
         elements > kTileElements && planCopy(op, why).value_or(1) > 1;
-    if (isHost && isShared && elements >= little &&
-        (op == group.back() ||
-         llvm::any_of(op->getUsers(), [&](Operation *user) {
-           return !members.contains(user);
-         })))
+    const bool isResult = llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return !members.contains(user);
+    });
+    if (isHost && isShared && isResult && elements >= little)
       return reason.str();
     largest = std::max(largest, elements);
     (isShared ? shared : serial) += elements;

@@ -62,7 +62,8 @@ def ConvertKernelToCallPass
     modelled as faster (`gpu-libraries`); floats of products may be rounded as
     `gpu-compute` says, by libraries and by generated code.
     A `kernel.func` of any shape that is an activation of a sum, or rounds sums
-    of integers (`graph.requantize`), says so (`epilogue`), for calls whose shapes are found while running.
+    of integers (`graph.requantize`), says so (`epilogue`), for calls whose
+    shapes are found while running.
     Cost: linear in the operations, plus packing the constants.
 
     ```mlir

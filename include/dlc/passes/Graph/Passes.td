@@ -552,9 +552,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     gained, all stays as it is. Constants may be transposed and are to be folded
     after.
     With `channel-block` b, values N, C, D1..Dn of static shape, or of known
-    channels where a library computes f32 or integers, that operations with such a form tie
-    to an image or a result of a convolution may also be kept as N, C/b, D1..Dn,
-    b: where a library computes convolutions faster so, by its own model, and
+    channels where a library computes f32 or integers, that operations with such
+    a form tie to an image or a result of a convolution may also be kept as
+    N, C/b, D1..Dn, b: where a library computes convolutions faster so, by its own model, and
     that is worth what goes into blocks and out of them. Costs of what is found
     while running are those of one example and of some windows; a shape whose
     channels are known is then one of what is around these.
