@@ -60,6 +60,7 @@ struct BlockedArguments {
   int64_t pixelStride;         ///< Of x; plain only.
   const float *w;
   int64_t wStride; ///< From row to row.
+  int64_t wGap;    ///< Behind sixteen rows; of pixels next to each other.
   /// Weights that come later, and how many lines of them, so far apart, are
   /// fetched with each sixteen rows of the call's: they come from memory, and
   /// the processor's own prefetching ends with each page.
@@ -266,6 +267,7 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
         [&](int i)
             __attribute__((always_inline)) { return x + i * kChannelBlock; },
         block < t.blocks ? kChannelBlock : t.rest, w, wStride, fetcher);
+    w += t.wGap;
   }
   sums.finish(t);
 }

@@ -32,10 +32,15 @@ namespace {
 /// ends the processor's own prefetching begins anew.
 constexpr int64_t kTilesAhead = 2;
 
+/// Where a tile is: of its first output.
+struct TilePlace {
+  int64_t image, row, column;
+};
+
 /// A tile has three outputs in place of four, and no point -q, in directions in
 /// which it is narrow. Tiles are numbered narrow in width alone, in none, in
 /// height alone and in both: so those that have a point follow each other.
-struct TileAt {
+struct TileAt : TilePlace {
   TileAt(const WinogradPlan &plan, int64_t tile) {
     const int64_t wideH = plan.tilesH - plan.narrowH;
     const int64_t wideW = plan.tilesW - plan.narrowW;
@@ -55,21 +60,20 @@ struct TileAt {
           (isNarrowH ? 4 * wideH : 0);
     image = index / columns / rows;
   }
-  int64_t image, row, column; ///< Of the first output.
   bool isNarrowH, isNarrowW;
 };
 
 /// Calls function(isNarrowH, isNarrowW) with constants.
 template <typename Function>
-[[gnu::always_inline]] inline void ofForm(const TileAt &at,
+[[gnu::always_inline]] inline void ofForm(bool isNarrowH, bool isNarrowW,
                                           Function &&function) {
   constexpr std::true_type yes;
   constexpr std::false_type no;
-  if (!at.isNarrowH && !at.isNarrowW)
+  if (!isNarrowH && !isNarrowW)
     function(no, no);
-  else if (!at.isNarrowH)
+  else if (!isNarrowH)
     function(no, yes);
-  else if (!at.isNarrowW)
+  else if (!isNarrowW)
     function(yes, no);
   else
     function(yes, yes);
@@ -230,12 +234,13 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
         fetchTile(plan, later, x + (later.image * blocks + block) * planeSize);
       }
       const float *plane = x + (at.image * blocks + block) * planeSize;
-      ofForm(at, [&](auto isNarrowH,
-                     auto isNarrowW) __attribute__((always_inline)) {
-        for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
-          transformBlocked<isNarrowH, isNarrowW>(
-              plan, at, plane + lane, target + lane, range.pointStride);
-      });
+      ofForm(
+          at.isNarrowH, at.isNarrowW,
+          [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
+            for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
+              transformBlocked<isNarrowH, isNarrowW>(
+                  plan, at, plane + lane, target + lane, range.pointStride);
+          });
     }
   }
 }
@@ -277,6 +282,19 @@ struct PointCalls {
   int64_t begin, calls; ///< Of each panel, or of all that go together.
   int64_t each, longer; ///< Tiles of a call; so many have one more.
   int64_t aheadLines;   ///< Of weights, for each sixteen terms of a call.
+
+  /// Three lines of weights for each term and panel, which six columns fetch.
+  static PointCalls of(int64_t begin, int64_t end, int64_t panels) {
+    const int64_t wide = least<int64_t>(kMostPanels, panels);
+    const int64_t atOnce = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+    const int64_t count = end - begin;
+    const int64_t calls = (count + atOnce - 1) / atOnce;
+    const int64_t divisor = most<int64_t>(calls, 1);
+    const int64_t sharing = 2 * divisor * (panels / wide);
+    return {begin, calls, count / divisor, count % divisor,
+            (kChannelBlock * panels + sharing - 1) / sharing};
+  }
+  int64_t pixelsOf(int64_t call) const { return each + (call < longer); }
 };
 
 /// Those of all points, of a product of so many panels.
@@ -293,10 +311,10 @@ struct CallsOfPoints {
     const int64_t first = placeOf(wideH * plan.narrowW);
     const int64_t high = placeOf(wideH * plan.tilesW);
     const int64_t last = placeOf(wideH * plan.tilesW + plan.narrowH * wideW);
-    forms[0][0] = callsOf(0, range.count(), panels);
-    forms[0][1] = callsOf(first, last, panels);
-    forms[1][0] = callsOf(0, high, panels);
-    forms[1][1] = callsOf(first, high, panels);
+    forms[0][0] = PointCalls::of(0, range.count(), panels);
+    forms[0][1] = PointCalls::of(first, last, panels);
+    forms[1][0] = PointCalls::of(0, high, panels);
+    forms[1][1] = PointCalls::of(first, high, panels);
   }
 
   const PointCalls &of(int row, int column) const {
@@ -304,35 +322,36 @@ struct CallsOfPoints {
   }
 
 private:
-  /// Three lines of weights for each term and panel, which six columns fetch.
-  static PointCalls callsOf(int64_t begin, int64_t end, int64_t panels) {
-    const int64_t wide = least<int64_t>(kMostPanels, panels);
-    const int64_t atOnce = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
-    const int64_t count = end - begin;
-    const int64_t calls = (count + atOnce - 1) / atOnce;
-    const int64_t divisor = most<int64_t>(calls, 1);
-    const int64_t sharing = 2 * divisor * (panels / wide);
-    return {begin, calls, count / divisor, count % divisor,
-            (kChannelBlock * panels + sharing - 1) / sharing};
-  }
-
   PointCalls forms[2][2]; ///< Without tiles narrow in height, in width.
 };
 
-/// Output channels [channelBegin, channelEnd), of one group of panels, of a
-/// block of tiles.
-struct BlockedWinogradTile {
+/// What becomes of the outputs of tiles, of channels [channelBegin,
+/// channelEnd), a vector of which is for each of 4x4.
+struct TileOutputs {
+  using Outputs = Vec[4][4];
+
   const WinogradPlan &plan;
-  const TileRange range;
-  const CallsOfPoints calls;
-  const float *transformed; ///< Of the block.
   const float *x;
   const TapWeights w;           ///< From channelBegin on.
-  const float *half;            ///< As halfWeights() says; null without them.
-  const float *halfEnd;         ///< Of all of them.
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t channelBegin, channelEnd;
+
+  /// By the definition, in steps of one or two.
+  void computeDirectly(const TilePlace &at, int64_t step, int64_t channel,
+                       Outputs &out) const;
+  void fetchOutputs(const TilePlace &at) const;
+  template <bool isNarrowH, bool isNarrowW>
+  void write(const TilePlace &at, int64_t channel, Outputs &out) const;
+};
+
+/// Those of one group of panels, of a block of tiles.
+struct BlockedWinogradTile : TileOutputs {
+  const TileRange range;
+  const CallsOfPoints calls;
+  const float *transformed; ///< Of the block.
+  const float *half;        ///< As halfWeights() says; null without them.
+  const float *halfEnd;     ///< Of all of them.
   float *halves;  ///< [terms][3][channels], where `half` is null.
   float *weights; ///< [2][terms][channels], with a gap.
   float *sums;    ///< [36][panels][tiles][16], with gaps.
@@ -351,7 +370,6 @@ private:
   const float *halfWeights(int row, int64_t c) const {
     return half + (row * plan.inChannels + c) * 3 * channels();
   }
-  using Outputs = Vec[4][4];
 
   template <int row> const float *halfRow(int64_t first, int64_t terms) const;
   void transformPair(const float *source, float point, int64_t terms) const;
@@ -365,10 +383,6 @@ private:
   template <int tiles, bool isMixed = false> void multiplyFew() const;
   template <bool isNarrowH, bool isNarrowW>
   bool transformOutputs(int64_t tile, int64_t channel, Outputs &out) const;
-  void computeDirectly(const TileAt &at, int64_t channel, Outputs &out) const;
-  void fetchOutputs(const TileAt &at) const;
-  template <bool isNarrowH, bool isNarrowW>
-  void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
 /// Terms [first, first + terms) of a row, half transformed: where they are, or
@@ -430,7 +444,7 @@ inline void BlockedWinogradTile::multiplyPoint(int row, int column, int done,
           (panel * count + own.begin) * kChannelBlock;
     int64_t at = (done * (panels / wide) + panel / wide) * own.calls * step;
     for (int64_t c = 0; c < own.calls; ++c, at += step) {
-      const int64_t pixels = own.each + (c < own.longer ? 1 : 0);
+      const int64_t pixels = own.pixelsOf(c);
       const bool fetches = at + step <= left;
       t.ahead = fetches ? next + at : nullptr;
       t.aheadLines = fetches ? own.aheadLines : 0;
@@ -548,9 +562,11 @@ inline void BlockedWinogradTile::multiplyFew() const {
     }
 }
 
-/// A^T m of a narrow tile: five sums to three outputs.
-[[gnu::always_inline]] inline void transformNarrowBack(const Vec (&m)[6],
-                                                       Vec (&y)[4]) {
+/// A^T m: the sums of points 0, p, -p, q and infinity to three outputs of three
+/// taps, or four of two.
+template <int outputs>
+[[gnu::always_inline]] inline void transformFiveBack(const Vec (&m)[5],
+                                                     Vec (&y)[4]) {
   constexpr auto both = static_cast<float>(1 / (double{kPP} * kQ));
   constexpr auto plus = static_cast<float>(1 / (2 * double{kPP} * (kP - kQ)));
   constexpr auto minus = static_cast<float>(-1 / (2 * double{kPP} * (kP + kQ)));
@@ -559,16 +575,33 @@ inline void BlockedWinogradTile::multiplyFew() const {
   const Vec sum = first + second, difference = first - second;
   y[0] = both * m[0] + sum + ofQ * m[3];
   y[1] = kP * difference + kQ * ofQ * m[3];
-  y[2] = m[5] + kPP * sum + kQQ * ofQ * m[3];
+  y[2] = kPP * sum + kQQ * ofQ * m[3];
+  if constexpr (outputs == 4)
+    y[3] = kP * kPP * difference + kQ * kQQ * ofQ * m[3];
+  y[outputs - 1] += m[4];
 }
 
 template <bool isNarrow>
 [[gnu::always_inline]] inline void transformSums(const Vec (&m)[6],
                                                  Vec (&y)[4]) {
   if constexpr (isNarrow)
-    transformNarrowBack(m, y);
+    transformFiveBack<3>({m[0], m[1], m[2], m[3], m[5]}, y);
   else
     transformBack<false>(m, y);
+}
+
+template <bool isNarrowH, bool isNarrowW>
+[[gnu::always_inline]] inline bool areFinite(const TileOutputs::Outputs &out) {
+  Vec rows[4] = {};
+  DLC_UNROLL for (int i = 0; i < (isNarrowH ? 3 : 4); ++i) rows[i] =
+      (out[i][0] + out[i][1]) + (isNarrowW ? out[i][2] : out[i][2] + out[i][3]);
+  // NaN when something is not finite, or so large that it may soon not be.
+  const Vec zero = ((rows[0] + rows[1]) + (rows[2] + rows[3])) * 0.0f;
+  const IntVec isZero = zero == Vec{};
+  bool isFinite = true;
+  DLC_UNROLL for (int lane = 0; lane < kLanes; ++lane) isFinite &=
+      isZero[lane] != 0;
+  return isFinite;
 }
 
 /// False if an output is not finite.
@@ -592,29 +625,17 @@ BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
     transformSums<isNarrowH>(m, y);
     DLC_UNROLL for (int i = 0; i < height; ++i) half[i][j] = y[i];
   }
-  Vec rows[4] = {};
-  DLC_UNROLL for (int i = 0; i < height; ++i) {
-    transformSums<isNarrowW>(half[i], out[i]);
-    rows[i] = (out[i][0] + out[i][1]) +
-              (isNarrowW ? out[i][2] : out[i][2] + out[i][3]);
-  }
-  // NaN when something is not finite, or so large that it may soon not be.
-  const Vec zero = ((rows[0] + rows[1]) + (rows[2] + rows[3])) * 0.0f;
-  const IntVec isZero = zero == Vec{};
-  bool isFinite = true;
-  DLC_UNROLL for (int lane = 0; lane < kLanes; ++lane) isFinite &=
-      isZero[lane] != 0;
-  return isFinite;
+  DLC_UNROLL for (int i = 0; i < height; ++i)
+      transformSums<isNarrowW>(half[i], out[i]);
+  return areFinite<isNarrowH, isNarrowW>(out);
 }
 
-/// The same by the definition.
-inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
-                                                 int64_t channel,
-                                                 Outputs &out) const {
+inline void TileOutputs::computeDirectly(const TilePlace &at, int64_t step,
+                                         int64_t channel, Outputs &out) const {
   const int64_t blocks = plan.inChannels / kChannelBlock;
   for (int64_t i = 0; i < 16; ++i) {
-    const int64_t top = at.row + i / 4 - plan.padTop;
-    const int64_t left = at.column + i % 4 - plan.padLeft;
+    const int64_t top = (at.row + i / 4) * step - plan.padTop;
+    const int64_t left = (at.column + i % 4) * step - plan.padLeft;
     Vec sum = {};
     for (int64_t c = 0; c < plan.inChannels; ++c)
       for (int64_t tap = 0; tap < 9; ++tap) {
@@ -631,7 +652,7 @@ inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
 }
 
 /// To be written.
-inline void BlockedWinogradTile::fetchOutputs(const TileAt &at) const {
+inline void TileOutputs::fetchOutputs(const TilePlace &at) const {
   for (int64_t channel = channelBegin; channel < channelEnd;
        channel += kChannelBlock) {
     const int64_t panel =
@@ -647,8 +668,7 @@ inline void BlockedWinogradTile::fetchOutputs(const TileAt &at) const {
 
 template <bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline void
-BlockedWinogradTile::write(const TileAt &at, int64_t channel,
-                           Outputs &out) const {
+TileOutputs::write(const TilePlace &at, int64_t channel, Outputs &out) const {
   constexpr int height = isNarrowH ? 3 : 4, width = isNarrowW ? 3 : 4;
   const Epilogue epilogue = plan.epilogue;
   const bool clamp = isClamp(epilogue);
@@ -714,18 +734,32 @@ inline void BlockedWinogradTile::run() const {
     const TileAt at(plan, range.begin + tile);
     if (plan.isLarge && tile + 1 < range.count())
       fetchOutputs(TileAt(plan, range.begin + tile + 1));
-    ofForm(at,
-           [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
-             for (int64_t channel = channelBegin; channel < channelEnd;
-                  channel += kLanes) {
-               Outputs out;
-               if (!transformOutputs<isNarrowH, isNarrowW>(tile, channel, out))
-                   [[unlikely]]
-                 computeDirectly(at, channel, out);
-               write<isNarrowH, isNarrowW>(at, channel, out);
-             }
-           });
+    ofForm(
+        at.isNarrowH, at.isNarrowW,
+        [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
+          for (int64_t channel = channelBegin; channel < channelEnd;
+               channel += kLanes) {
+            Outputs out;
+            if (!transformOutputs<isNarrowH, isNarrowW>(tile, channel, out))
+                [[unlikely]]
+              computeDirectly(at, /*step=*/1, channel, out);
+            write<isNarrowH, isNarrowW>(at, channel, out);
+          }
+        });
   }
+}
+
+/// Of output channels [begin, end).
+inline TileOutputs outputsOf(const WinogradPlan &plan, void *const *arguments,
+                             int64_t begin, int64_t end) {
+  return {plan,
+          static_cast<const float *>(arguments[0]),
+          TapWeights(plan, static_cast<const float *>(arguments[6]), begin),
+          static_cast<const float *>(arguments[2]),
+          static_cast<const float *>(arguments[3]),
+          static_cast<float *>(arguments[4]),
+          begin,
+          end};
 }
 
 /// Tiles of the grid: block of tiles, part of the output channels, the last
@@ -737,7 +771,6 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
   alignas(64) float sums[36 * (kWinogradSums + kWinogradGap)];
   const auto *transformed = static_cast<const float *>(arguments[5]);
   const auto *half = static_cast<const float *>(arguments[1]);
-  const auto *w = static_cast<const float *>(arguments[6]);
   const int64_t parts = (plan.outChannels + plan.outBlock - 1) / plan.outBlock;
   const int64_t perChannel = kHalfPoints * plan.inChannels;
   for (int64_t tile = begin; tile < end; ++tile) {
@@ -745,19 +778,12 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
     const int64_t channel = tile % parts * plan.outBlock;
     const int64_t last = least(channel + plan.outBlock, plan.outChannels);
     BlockedWinogradTile{
-        plan,
+        outputsOf(plan, arguments, channel, last),
         range,
         CallsOfPoints(plan, range, (last - channel) / kChannelBlock),
         transformed + range.offset,
-        static_cast<const float *>(arguments[0]),
-        TapWeights(plan, w, channel),
         half ? half + channel * perChannel : nullptr,
         half ? half + plan.outChannels * perChannel : nullptr,
-        static_cast<const float *>(arguments[2]),
-        static_cast<const float *>(arguments[3]),
-        static_cast<float *>(arguments[4]),
-        channel,
-        last,
         halves,
         weights,
         sums}

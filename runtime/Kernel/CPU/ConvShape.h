@@ -15,7 +15,7 @@ struct ConvShape {
   int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
   bool packed;
   bool pairedBlocks; ///< Packed terms go by two blocks of channels.
-  bool winograd; ///< As F(4x4, 3x3).
+  bool winograd;     ///< As Winograd.h has it.
   /// That floats may be split to, 1 that they are rounded to, or 0.
   int64_t bf16Parts;
   bool blockedX, blockedY; ///< The tensor is [N][C/16][H][W][16].

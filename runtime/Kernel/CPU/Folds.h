@@ -37,13 +37,13 @@ struct SumFold {
 struct GreatestFold {
   static constexpr float nothing = -__builtin_inff();
   template <typename T> static T of(T a, T b) {
-    return (b > a) | (b != b) ? b : a;
+    return ((b > a) | (b != b)) ? b : a;
   }
 };
 struct LeastFold {
   static constexpr float nothing = __builtin_inff();
   template <typename T> static T of(T a, T b) {
-    return (b < a) | (b != b) ? b : a;
+    return ((b < a) | (b != b)) ? b : a;
   }
 };
 

@@ -88,6 +88,9 @@ inline constexpr int64_t kHalfChannels = 32, kHalfPoints = 18;
 /// Of products of blocked tensors over the 36 points: weights of a point, and
 /// sums, in floats; on the stack are those of six points and of all, 173 KiB.
 inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
+/// In steps of two: tiles of a block, at most, and pixels of all products of
+/// one. Their sums on the stack are 288 KiB.
+inline constexpr int64_t kStridedTiles = 28, kStridedPixels = 81;
 /// Tiles of blocked tensors that weights are transformed for in registers, at
 /// most. They are packed [OC/16][C][9][16].
 inline constexpr int64_t kFewTiles = 4;
@@ -196,7 +199,8 @@ struct DepthwisePlan : Windows {
   Epilogue epilogue;
 };
 
-/// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), for some of its
+/// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), or of two as
+/// StridedWinogradTiles.h has it, for some of its
 /// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
 /// block of tiles are transformed to [36][C][tiles of the block], those of
 /// blocked tensors to [36][C/16][tiles][16].
@@ -208,6 +212,10 @@ struct WinogradPlan {
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
   int64_t firstTile, tiles;  ///< Those of this plan.
   int64_t blocks;            ///< Of tiles, which are dealt out evenly.
+  /// In steps of two: the first block of this plan, of `columnBlocks` parts of
+  /// the columns of tiles by `rowBlocks` of the rows of all images, the last
+  /// fastest; and pixels of the 36 products of one, at most.
+  int64_t firstBlock, columnBlocks, rowBlocks, blockPixels;
   int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
   int64_t kBlock;            ///< Input channels of a product at a time.
@@ -339,10 +347,16 @@ struct KernelSet {
   /// `stride` apart, become [taps][16][channels], a multiple of sixteen.
   void (*packPanels)(const float *source, int64_t stride, int64_t channels,
                      int64_t taps, float *target);
-  /// arguments: as winogradInput and winogradProduct.
+  /// arguments: as winogradInput and winogradProduct. Of steps of two no
+  /// weights are transformed.
   void (*blockedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end);
   void (*blockedWinogradProduct)(const WinogradPlan &plan,
+                                 void *const *arguments, int64_t begin,
+                                 int64_t end);
+  void (*stridedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
+                               int64_t begin, int64_t end);
+  void (*stridedWinogradProduct)(const WinogradPlan &plan,
                                  void *const *arguments, int64_t begin,
                                  int64_t end);
   /// arguments: x, the gradient of its pooling, the result.

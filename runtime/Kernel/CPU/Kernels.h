@@ -17,6 +17,7 @@
 #include "FewChannelTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
+#include "StridedWinogradTiles.h"
 #include "StripWeightTiles.h"
 #include "WinogradTiles.h"
 #include "WinogradWeightTiles.h"
@@ -42,6 +43,8 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      packPanels,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
+                                     runStridedWinogradInput,
+                                     runStridedWinogradProduct,
                                      runMaxPoolGradient,
                                      runBlockedMaxPoolGradient,
                                      runDefinedConv};

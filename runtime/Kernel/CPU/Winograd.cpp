@@ -24,6 +24,9 @@ static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
 static_assert(kFewTiles <= kBlockTiles);
 
+/// In steps of two.
+static bool isStrided(const ConvShape &shape) { return shape.stride[0] == 2; }
+
 static int64_t tilesOf(const ConvShape &shape) {
   return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
 }
@@ -50,6 +53,67 @@ static int64_t mostOfChunk(const ConvShape &shape) {
          kChunkStep;
 }
 
+namespace {
+/// How a convolution in steps of two goes through its tiles: in blocks of
+/// `rows` rows of tiles by `columns` at most.
+struct StridedGrid {
+  explicit StridedGrid(const ConvShape &shape)
+      : columnBlocks(ceilDiv(ceilDiv(shape.out[1], 4), mostTiles(shape))),
+        columns(ceilDiv(ceilDiv(shape.out[1], 4),
+                        std::max<int64_t>(columnBlocks, 1))),
+        rowBlocks(ceilDiv(rowsOf(shape),
+                          mostTiles(shape) / std::max<int64_t>(columns, 1))),
+        rows(ceilDiv(rowsOf(shape), std::max<int64_t>(rowBlocks, 1))) {}
+
+  const int64_t columnBlocks, columns, rowBlocks, rows;
+
+  int64_t blocks() const { return columnBlocks * rowBlocks; }
+  /// Of the 36 products.
+  int64_t pixels() const { return rows * columns * kStridedPixels; }
+  int64_t blockBytes(const ConvShape &shape) const {
+    return (pixels() * shape.inChannels + kPoints * kWinogradGap) * kFloat;
+  }
+  /// Blocks whose inputs are transformed at a time.
+  int64_t blocksOfChunk(const ConvShape &shape) const {
+    constexpr int64_t ownBytes = 4 << 20;
+    return std::max<int64_t>(ownBytes / blockBytes(shape), 1);
+  }
+  int64_t chunks(const ConvShape &shape) const {
+    return ceilDiv(blocks(), blocksOfChunk(shape));
+  }
+
+private:
+  /// Weights of few channels take no time that more tiles could share, and then
+  /// less is to be held in the second cache.
+  static int64_t mostTiles(const ConvShape &shape) {
+    constexpr int64_t manyChannels = 64;
+    return shape.inChannels < manyChannels ? kStridedTiles / 2 : kStridedTiles;
+  }
+  static int64_t rowsOf(const ConvShape &shape) {
+    return shape.batch * ceilDiv(shape.out[0], 4);
+  }
+};
+} // namespace
+
+/// Parts are made when a program is loaded, whatever its file says.
+static constexpr int64_t kMostParts = 4096;
+
+static Status checkStrided(const ConvShape &shape) {
+  for (int64_t size : shape.out)
+    if (4 * ceilDiv(size, 4) - size > ceilDiv(size, 4))
+      return makeError(StatusCode::InvalidArgument,
+                       "expected outputs that tiles of four and three fill for "
+                       "algorithm 'winograd' with strides of two, got %lld",
+                       static_cast<long long>(size));
+  if (const StridedGrid grid(shape); grid.chunks(shape) > kMostParts)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at most %lld parts for algorithm 'winograd', "
+                     "got %lld",
+                     static_cast<long long>(kMostParts),
+                     static_cast<long long>(grid.chunks(shape)));
+  return Status::ok();
+}
+
 Status cpu::checkWinograd(const ConvShape &shape) {
   auto refuse = [](const char *expected) {
     return makeError(StatusCode::InvalidArgument, "expected %s", expected);
@@ -60,12 +124,14 @@ Status cpu::checkWinograd(const ConvShape &shape) {
     return refuse("whole blocks for algorithm 'winograd'");
   bool hasForm = shape.group == 1;
   for (int i = 0; i < 2; ++i)
-    hasForm = hasForm && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
-              shape.dilation[i] == 1;
+    hasForm = hasForm && shape.kernel[i] == 3 &&
+              shape.stride[i] == shape.stride[0] && shape.dilation[i] == 1;
+  hasForm =
+      hasForm && (shape.stride[0] == 1 || (isStrided(shape) && shape.blockedY));
   if (!hasForm || (!shape.packed && !shape.blockedY))
     return refuse("algorithm 'winograd' with packed weights, or tensors in "
-                  "blocks, of 3x3 taps, strides and dilations of one and one "
-                  "group");
+                  "blocks, of 3x3 taps, strides of one, or in blocks of two, "
+                  "dilations of one and one group");
   // From there on it was measured to be faster, by a half and more.
   constexpr int64_t fewest = 8;
   if (shape.inChannels < fewest || shape.outChannels < fewest)
@@ -75,9 +141,9 @@ Status cpu::checkWinograd(const ConvShape &shape) {
                      static_cast<long long>(fewest),
                      static_cast<long long>(shape.inChannels),
                      static_cast<long long>(shape.outChannels));
-  // Parts are made when a program is loaded, whatever its file says.
-  constexpr int64_t mostParts = 4096;
-  const int64_t most = mostParts * mostOfChunk(shape);
+  if (isStrided(shape))
+    return checkStrided(shape);
+  const int64_t most = kMostParts * mostOfChunk(shape);
   if (tilesOf(shape) > most)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %lld tiles for algorithm 'winograd', "
@@ -94,6 +160,12 @@ static int64_t chunksOf(const ConvShape &shape) {
 
 /// Of transformed inputs.
 static size_t inputBytes(const ConvShape &shape) {
+  if (isStrided(shape)) {
+    const StridedGrid grid(shape);
+    return static_cast<size_t>(
+        std::min(grid.blocks(), grid.blocksOfChunk(shape)) *
+        grid.blockBytes(shape));
+  }
   if (!shape.blockedY)
     return static_cast<size_t>(
         std::min(mostOfChunk(shape), roundUp(tilesOf(shape), kMostLanes)) *
@@ -106,7 +178,8 @@ static size_t inputBytes(const ConvShape &shape) {
 }
 
 static bool hasFewWeights(const ConvShape &shape) {
-  return shape.blockedY && shape.packed && tilesOf(shape) <= kFewTiles;
+  return shape.blockedY && !isStrided(shape) && shape.packed &&
+         tilesOf(shape) <= kFewTiles;
 }
 
 /// Whether there are narrow tiles: where there are few, they are four of which
@@ -124,7 +197,8 @@ static bool hasNarrow(const ConvShape &shape) {
 
 /// In packed weights, before the others: of blocked tensors half transformed.
 static int64_t transformedWeights(const ConvShape &shape) {
-  if (shape.blockedY && (!shape.packed || hasFewWeights(shape)))
+  if (isStrided(shape) ||
+      (shape.blockedY && (!shape.packed || hasFewWeights(shape))))
     return 0;
   return roundUp(shape.outChannels, kWinogradRows) * shape.inChannels *
          (shape.blockedY ? kHalfPoints : kPoints);
@@ -138,8 +212,11 @@ size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
 static uint64_t productsOf(const ConvShape &shape) {
   if (!hasNarrow(shape))
     return static_cast<uint64_t>(tilesOf(shape) * kPoints);
-  auto points = [](int64_t size) {
-    return static_cast<uint64_t>(6 * ceilDiv(size, 4) - narrowOf(size));
+  auto points = [&](int64_t size) {
+    const int64_t each = isStrided(shape) ? 5 : 6; // But for the middle.
+    const int64_t middle = isStrided(shape) ? size : 0;
+    return static_cast<uint64_t>(each * ceilDiv(size, 4) - narrowOf(size) +
+                                 middle);
   };
   return static_cast<uint64_t>(shape.batch) * points(shape.out[0]) *
          points(shape.out[1]);
@@ -148,17 +225,21 @@ static uint64_t productsOf(const ConvShape &shape) {
 KernelCost cpu::winogradCost(const ConvShape &shape) {
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
-  // much as 100.
-  constexpr uint64_t transform = 8, transformWeights = 100;
+  // much as 100; in steps of two, where they come back in 81 and what goes
+  // there is the whole image, 18 and 400.
+  const uint64_t transform = isStrided(shape) ? 18 : 8;
+  const uint64_t transformWeights = isStrided(shape) ? 400 : 100;
   const auto in = static_cast<uint64_t>(shape.inChannels);
   const auto out =
       static_cast<uint64_t>(roundUp(shape.outChannels, kWinogradRows));
   const auto tiles = static_cast<uint64_t>(tilesOf(shape));
   KernelCost cost;
   cost.flops = productsOf(shape) * (2 * in * out + transform * (in + out));
+  const auto blocks = isStrided(shape)
+                          ? static_cast<uint64_t>(StridedGrid(shape).blocks())
+                          : ceilDiv(tiles, uint64_t{kBlockTiles});
   if (shape.blockedY)
-    cost.overhead =
-        ceilDiv(tiles, uint64_t{kBlockTiles}) * transformWeights * in * out;
+    cost.overhead = blocks * transformWeights * in * out;
   cost.bytes = inputBytes(shape) +
                (transformedWeights(shape) > 0
                     ? static_cast<uint64_t>(transformedWeights(shape) * kFloat)
@@ -194,10 +275,19 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
     }
     plan.outBlock = kHalfChannels;
     plan.kBlock = kWinogradWeights / kHalfChannels;
-    plan.hasFewWeights = hasFewWeights(shape);
-    plan.isLarge = shape.batch * shape.pixels() *
-                       std::max(shape.inChannels, shape.outChannels) * kFloat >
+    plan.isLarge = shape.batch *
+                       std::max(shape.in[0] * shape.in[1] * shape.inChannels,
+                                shape.pixels() * shape.outChannels) *
+                       kFloat >
                    largeBytes;
+    if (isStrided(shape)) {
+      const StridedGrid grid(shape);
+      plan.columnBlocks = grid.columnBlocks;
+      plan.rowBlocks = grid.rowBlocks;
+      plan.blockPixels = grid.pixels();
+      return plan;
+    }
+    plan.hasFewWeights = hasFewWeights(shape);
     return plan;
   }
   const int64_t width = kWinogradVectors * lanes;
@@ -257,6 +347,16 @@ private:
 };
 } // namespace
 
+/// A part of the tiles of a convolution in steps of two.
+static WinogradPlan stridedPartOf(WinogradPlan plan, const ConvShape &shape,
+                                  int64_t part) {
+  const StridedGrid grid(shape);
+  const int64_t blocks = grid.blocks(), parts = grid.chunks(shape);
+  plan.firstBlock = blocks * part / parts;
+  plan.blocks = blocks * (part + 1) / parts - plan.firstBlock;
+  return plan;
+}
+
 /// Puts steps in front of each other, the last first: each owns the next.
 static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
                                                  const ConvShape &shape,
@@ -270,6 +370,16 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   const int64_t tiles = tilesOf(shape), chunks = chunksOf(shape);
   if (tiles == 0)
     add(kernels.winogradInput, 0);
+  if (isStrided(shape)) {
+    for (int64_t i = StridedGrid(shape).chunks(shape); i-- > 0;) {
+      plan = stridedPartOf(plan, shape, i);
+      add(kernels.stridedWinogradProduct,
+          plan.blocks * ceilDiv(plan.outChannels, plan.outBlock));
+      add(kernels.stridedWinogradInput,
+          plan.blocks * (plan.inChannels / kChannelBlock));
+    }
+    return first;
+  }
   for (int64_t i = chunks; i-- > 0;) {
     if (shape.blockedY) {
       plan.firstTile = tiles * i / chunks;
@@ -391,7 +501,8 @@ void cpu::packWinograd(const ConvShape &shape, const float *source,
     return packFew(shape, source, target);
   const int64_t count = transformedWeights(shape);
   if (shape.blockedY) {
-    packHalf(shape, source, target);
+    if (count > 0)
+      packHalf(shape, source, target);
     return packBlocked(shape, source, target + count);
   }
   std::fill_n(target, count, 0.0f);

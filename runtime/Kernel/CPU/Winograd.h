@@ -9,7 +9,8 @@
 
 namespace dlc::rt::cpu {
 
-/// That F(4x4, 3x3) computes such a convolution.
+/// That F(4x4, 3x3), or in steps of two what StridedWinogradTiles.h has,
+/// computes such a convolution.
 Status checkWinograd(const ConvShape &shape);
 
 /// All below: of a shape that checkWinograd() accepts.

@@ -37,7 +37,8 @@ struct LineSummary {
 } // namespace
 
 template <typename E>
-static LineSummary summarize(const void *x, const Lines &lines, int64_t start) {
+static LineSummary summarize(const void *x, const Lines &lines, int64_t start,
+                             bool hasSum) {
   LineSummary summary;
   for (int64_t i = 0; i < lines.length; ++i) {
     double value = loadElement<E>(x, start + i * lines.stride);
@@ -46,7 +47,7 @@ static LineSummary summarize(const void *x, const Lines &lines, int64_t start) {
       summary.place = i;
     }
   }
-  for (int64_t i = 0; i < lines.length; ++i)
+  for (int64_t i = 0; hasSum && i < lines.length; ++i)
     summary.sum += std::exp(loadElement<E>(x, start + i * lines.stride) -
                             summary.greatest);
   return summary;
@@ -54,7 +55,8 @@ static LineSummary summarize(const void *x, const Lines &lines, int64_t start) {
 
 /// Result i of a line is function(x_i, i, summary of the line).
 template <typename F>
-static Status mapLines(ComputeContext &context, F function) {
+static Status mapLines(ComputeContext &context, F function,
+                       bool hasSum = true) {
   const TensorView &x = context.input(0), &y = context.output(0);
   int64_t axis = context.attrs().getInt("axis", -1);
   DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
@@ -62,14 +64,15 @@ static Status mapLines(ComputeContext &context, F function) {
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
     auto mapLine = [&](int64_t, const auto &offsets) {
-      LineSummary summary = summarize<E>(x.data, lines, offsets[0]);
+      LineSummary summary = summarize<E>(x.data, lines, offsets[0], hasSum);
       for (int64_t i = 0; i < lines.length; ++i) {
         int64_t at = offsets[0] + i * lines.stride;
         double value = loadElement<E>(x.data, at);
         storeElement<E>(y.data, at, function(value, i, summary));
       }
     };
-    context.inParts(lines.starts.size(), static_cast<double>(lines.length) * 20,
+    context.inParts(lines.starts.size(),
+                    static_cast<double>(lines.length) * (hasSum ? 20 : 2),
                     [&](int64_t begin, int64_t end) {
                       lines.starts.forEach(begin, end, mapLine);
                     });
@@ -90,9 +93,12 @@ static Status computeLogSoftmax(ComputeContext &context) {
 }
 
 static Status computeHardmax(ComputeContext &context) {
-  return mapLines(context, [](double, int64_t i, const LineSummary &line) {
-    return i == line.place ? 1.0 : 0.0;
-  });
+  return mapLines(
+      context,
+      [](double, int64_t i, const LineSummary &line) {
+        return i == line.place ? 1.0 : 0.0;
+      },
+      /*hasSum=*/false);
 }
 
 //===----------------------------------------------------------------------===//

@@ -78,6 +78,8 @@ public:
   /// What is greater than that is none of them.
   int64_t limit() const { return most; }
   void add(int64_t number) {
+    if (k <= fewest)
+      return insert(number);
     buffer[count++] = number;
     if (count < capacity || capacity == k)
       return;
@@ -86,11 +88,24 @@ public:
   }
   /// Leaves them in front, in order.
   void finish() {
+    if (k <= fewest)
+      return;
     keepFirst();
     std::ranges::sort(buffer.first(k));
   }
 
 private:
+  /// So few are kept in order: what is none of them is told at once.
+  static constexpr int64_t fewest = 16;
+
+  void insert(int64_t number) {
+    int64_t at = count < k ? count++ : k - 1;
+    for (; at > 0 && buffer[at - 1] > number; --at)
+      buffer[at] = buffer[at - 1];
+    buffer[at] = number;
+    if (count == k)
+      most = buffer[k - 1];
+  }
   void keepFirst() {
     std::ranges::nth_element(buffer.first(count), buffer.begin() + (k - 1));
     count = k;

@@ -411,6 +411,43 @@ TEST(BlockedConvTest, WinogradOfNarrowTiles) {
       Blocks::All, true);
 }
 
+/// In steps of two: of tiles of four and of three outputs in each direction,
+/// parts of the columns, rows of several images, and parts of the tiles.
+TEST(BlockedConvTest, StridedWinograd) {
+  for (int64_t height : {3, 4, 7, 9})
+    for (int64_t width : {3, 4, 6, 8, 10, 14, 57, 62})
+      for (int64_t batch : {1, 3})
+        check({batch,
+               32,
+               {2 * height, 2 * width - 1},
+               48,
+               {3, 3},
+               {2, 2},
+               {1, 1, 1, 1}},
+              Blocks::All, true);
+  for (const Shape &pads :
+       {Shape{0, 0, 0, 0}, Shape{0, 0, 1, 1}, Shape{5, 2, 1, 14}})
+    check({2, 48, {17, 25}, 80, {3, 3}, {2, 2}, pads}, Blocks::All, true);
+  check({2, 272, {56, 56}, 64, {3, 3}, {2, 2}, {1, 1, 1, 1}}, Blocks::All,
+        true);
+  check({1, 32, {160, 160}, 64, {3, 3}, {2, 2}, {0, 0, 1, 1}}, Blocks::All,
+        true);
+  for (const char *activation : kActivations)
+    check({2,
+           32,
+           {14, 22},
+           96,
+           {3, 3},
+           {2, 2},
+           {1, 1, 1, 1},
+           {},
+           1,
+           true,
+           true,
+           activation},
+          Blocks::All, true);
+}
+
 /// Of four tiles at most, and of more.
 TEST(BlockedConvTest, WinogradOfFewTiles) {
   for (int64_t width : {1, 4, 5, 8, 12, 15, 17})
@@ -428,10 +465,13 @@ TEST(BlockedConvTest, WinogradOfFewTiles) {
 
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
-  for (const Shape &image : {Shape{10, 11}, Shape{8, 7}, Shape{7, 7}})
+  const std::pair<Shape, int64_t> images[] = {
+      {{10, 11}, 1}, {{8, 7}, 1}, {{7, 7}, 1}, {{14, 16}, 2}};
+  for (const auto &[image, step] : images)
     for (float value : kNotFinite) {
       Call direct = makeNotFinite(
-          {1, 16, image, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
+          {1, 16, image, 32, {3, 3}, {step, step}, {1, 1, 1, 1}, {}, 1, true},
+          value);
       makeBlocked(direct, Blocks::All);
       Call packed = direct, plain = direct;
       makeWinograd(packed);
@@ -623,9 +663,27 @@ TEST(BlockedConvTest, RefusesCalls) {
   c.outChannels = 24;
   refuse(c, Blocks::All, setWinograd, "whole blocks for algorithm 'winograd'");
   c = base;
+  for (const Shape &strides : {Shape{2, 1}, Shape{3, 3}}) {
+    c.strides = strides;
+    refuse(c, Blocks::All, setWinograd,
+           "expected algorithm 'winograd' with packed weights");
+  }
   c.strides = {2, 2};
+  c.in = {16, 9};
+  c.pads = {1, 1, 1, 1};
   refuse(c, Blocks::All, setWinograd,
-         "expected algorithm 'winograd' with packed weights");
+         "expected outputs that tiles of four and three fill for algorithm "
+         "'winograd' with strides of two, got 5");
+  c.in = {16, 11};
+  refuse(c, Blocks::All, setWinograd, "expected a workspace of");
+  refuse(
+      c, Blocks::All,
+      [](Call &x) {
+        const int64_t images = int64_t{1} << 24;
+        x.inputs[0].shape[0] = x.output.shape[0] = images;
+        x.attributes.set("algorithm", std::string("winograd"));
+      },
+      "expected at most 4096 parts for algorithm 'winograd', got");
 }
 
 TEST(BlockedConvTest, Cost) {
@@ -644,6 +702,15 @@ TEST(BlockedConvTest, Cost) {
   makeWinograd(winograd);
   // Weights are transformed for the one block of tiles.
   EXPECT_EQ(overheadOf(winograd), 100u * 32 * 16);
+  // Of 28 tiles at a time in steps of two, or half as many of few channels.
+  for (int64_t channels : {32, 64}) {
+    Call strided =
+        makeCall({2, channels, {32, 32}, 16, {3, 3}, {2, 2}, {1, 1, 1, 1}});
+    makeBlocked(strided, Blocks::All);
+    makeWinograd(strided);
+    EXPECT_EQ(overheadOf(strided),
+              (channels < 64 ? 3u : 2u) * 400 * channels * 16);
+  }
   // Depthwise convolutions of blocks take what their memory takes; plain ones
   // compute whole vectors, of rows of 4 and of 17.
   for (int64_t width : {4, 17}) {
