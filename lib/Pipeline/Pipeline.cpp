@@ -87,6 +87,7 @@ static void addGraphPhase(OpPassManager &manager, bool isOfHost) {
   function.addPass(graph::createAlterLayoutPass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createSimplifyInferencePass());
+  function.addPass(graph::createMergeBranchesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
   function.addPass(graph::createFoldConstantsPass());

@@ -177,6 +177,80 @@ ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
   return fits ? makeElements(type, std::move(blob), "scaled") : nullptr;
 }
 
+//===----------------------------------------------------------------------===//
+// Sums of weights
+//===----------------------------------------------------------------------===//
+
+WeightSum::WeightSum(RankedTensorType type)
+    : type(type), sums(type.getNumElements()) {}
+
+/// Where a tap is among those of a pair of channels.
+static int64_t tapAt(RankedTensorType type, ArrayRef<int64_t> place) {
+  int64_t at = 0;
+  for (auto [extent, own] :
+       llvm::zip_equal(type.getShape().drop_front(2), place))
+    at = at * extent + own;
+  return at;
+}
+
+static int64_t tapsOf(RankedTensorType type) {
+  return ShapedType::getNumElements(type.getShape().drop_front(2));
+}
+
+bool WeightSum::add(ElementsAttr weights, ArrayRef<int64_t> place) {
+  auto own = cast<RankedTensorType>(weights.getShapedType());
+  RawElements raw = RawElements::get(weights);
+  if (!raw || own.getElementType() != type.getElementType())
+    return false;
+  // For each tap, where it is in the sum.
+  SmallVector<int64_t> taps, at(place);
+  for (int64_t tap = 0; tap < tapsOf(own); ++tap) {
+    int64_t left = tap;
+    for (size_t d = place.size(); d-- > 0;) {
+      const int64_t extent = own.getDimSize(static_cast<int64_t>(d) + 2);
+      at[d] = place[d] + left % extent;
+      left /= extent;
+    }
+    taps.push_back(tapAt(type, at));
+  }
+  visitFloat(own.getElementType(), [&](auto number) {
+    const char *source = raw.data().data();
+    for (size_t first = 0; first < sums.size(); first += tapsOf(type))
+      for (int64_t tap : taps) {
+        std::memcpy(&number, source, sizeof(number));
+        source += sizeof(number);
+        sums[first + tap] += number;
+      }
+  });
+  return true;
+}
+
+void WeightSum::addDiagonal(ArrayRef<double> factors, ArrayRef<int64_t> place) {
+  const int64_t channels = type.getDimSize(1);
+  for (auto [out, factor] : llvm::enumerate(factors)) {
+    const int64_t pair = static_cast<int64_t>(out) * channels +
+                         static_cast<int64_t>(out) % channels;
+    sums[pair * tapsOf(type) + tapAt(type, place)] += factor;
+  }
+}
+
+ElementsAttr WeightSum::finish() const {
+  const unsigned size = type.getElementTypeBitWidth() / 8;
+  AsmResourceBlob blob =
+      HeapAsmResourceBlob::allocate(sums.size() * size, DLC_ALIGNMENT);
+  bool isFinite = true;
+  visitFloat(type.getElementType(), [&](auto number) {
+    char *target = blob.getMutableData().data();
+    for (double sum : sums) {
+      number = static_cast<decltype(number)>(sum);
+      isFinite &= std::isfinite(double(number));
+      std::memcpy(target, &number, sizeof(number));
+      target += sizeof(number);
+    }
+  });
+  return isFinite ? makeElements(type, std::move(blob), "summed") : nullptr;
+}
+
 ElementsAttr dlc::graph::makeFloats(RankedTensorType type,
                                     ArrayRef<double> values) {
   ElementsAttr elements;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants that hold one float per channel, and weights scaled by them.
-// Private to graph-simplify-inference.
+// Constants that hold one float per channel, and weights scaled by them or
+// summed. Private to graph-simplify-inference and graph-merge-branches.
 
 #ifndef DLC_PASSES_GRAPH_CHANNELCONSTANTS_H
 #define DLC_PASSES_GRAPH_CHANNELCONSTANTS_H
@@ -35,6 +35,27 @@ std::optional<Floats> readPerChannel(mlir::Value value, int64_t rank,
 mlir::ElementsAttr scaleWeights(mlir::ElementsAttr weights, int64_t axis,
                                 llvm::ArrayRef<double> factors,
                                 int64_t groups = 1);
+
+/// Sums of weights M, C, K1..Kn of floats, in double, rounded once.
+class WeightSum {
+public:
+  /// `type`: f32 or f64, with all taps.
+  explicit WeightSum(mlir::RankedTensorType type);
+
+  /// Adds those of as many channels, whose taps are the ones from `place` on.
+  /// False when the bytes are missing.
+  bool add(mlir::ElementsAttr weights, llvm::ArrayRef<int64_t> place);
+  /// Adds factors of as many channels as there are outputs to what each output
+  /// takes of its own channel, at one tap.
+  void addDiagonal(llvm::ArrayRef<double> factors,
+                   llvm::ArrayRef<int64_t> place);
+  /// Null when a sum is no finite number of the type.
+  mlir::ElementsAttr finish() const;
+
+private:
+  mlir::RankedTensorType type;
+  std::vector<double> sums;
+};
 
 /// Whether short floats hold the values, but for those that are infinite
 /// anyway.

@@ -166,6 +166,32 @@ def ArrangeWeightsPass : Pass<"graph-arrange-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def MergeBranchesPass : Pass<"graph-merge-branches", "::mlir::func::FuncOp"> {
+  let summary = "Sum convolutions of one image as one";
+  let description = [{
+    Requires: folded batch normalisations (`graph-simplify-inference`), inferred
+    types.
+    Ensures: in a sum, convolutions of one image with constant weights of f32 or
+    f64, with steps and groups that are the same, are one with the sum of their
+    weights and biases, where the taps of one include those of the others; so is
+    the image itself times a constant per channel, and a constant per channel that
+    is added. Networks that are trained with several branches and not put
+    together for use, as RepVGG and MobileOne, have such sums. Values change by
+    rounding only, and where parts overflow. What has other uses, and sums whose
+    weights are not finite, stay.
+    Cost: linear in the operations and in the weights that change.
+
+    ```mlir
+    %0 = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>, tensor<8xf32>) -> tensor<1x8x8x8xf32>
+    %1 = graph.conv %x, %v : (tensor<1x8x8x8xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x8x8xf32>
+    %y = graph.add %0, %1 : (tensor<1x8x8x8xf32>, tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+    ->
+    %y = graph.conv %x, %wv, %b {pads = array<i64: 1, 1, 1, 1>} : ...
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
   let summary = "Compute small products of one matrix together";
   let description = [{
