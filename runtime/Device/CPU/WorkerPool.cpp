@@ -199,6 +199,12 @@ struct WorkerPool::State {
   alignas(64) std::atomic<uint64_t> callers = 0;
   /// Until when places of `callers` are kept, of the first that was.
   std::atomic<uint64_t> keptUntil = 0;
+  /// The processor of a caller that workers keep off, -1 for none.
+  std::atomic<int> keptOff = -1;
+  /// What callers have computed alone while workers slept, modelled, and when
+  /// the last of it began: calls apart from each other are not summed. Relaxed:
+  /// workers may be woken too soon or too late.
+  std::atomic<uint64_t> missedNanoseconds = 0, missedAt = 0;
   /// Of `jobs`, the first ones that were ever used.
   std::atomic<unsigned> usedJobs = 0;
   std::atomic<bool> stopping = false;
@@ -206,7 +212,7 @@ struct WorkerPool::State {
 
   const ForkGuard guard;
   uint64_t spinNanoseconds = 0, placeNanoseconds = 0;
-  bool isClosed = false;
+  bool isClosed = false, isPinned = false;
   unsigned threads = 1;
   std::vector<Worker> workers; ///< With room for all: they stay in place.
 
@@ -214,6 +220,8 @@ struct WorkerPool::State {
   Status start(unsigned self);
   Job *claimJob();
   void share(Job &job, uint32_t tiles, uint64_t nanoseconds);
+  bool isWorthWaking(uint64_t nanoseconds);
+  void keepOffCaller();
   void enterCaller();
   void leaveCaller();
   void endPlaces();
@@ -289,13 +297,58 @@ void WorkerPool::State::share(Job &job, uint32_t tiles, uint64_t nanoseconds) {
   if (hasRoomFor(1)) {
     epoch.fetch_add(1, std::memory_order_seq_cst);
     int asleep = sleepers.load(std::memory_order_seq_cst);
-    if (asleep && nanoseconds >= wakeAbove)
+    if (asleep && isWorthWaking(nanoseconds)) {
+      keepOffCaller();
       futexWake(epoch, int(std::min<int64_t>(asleep, count - 1)));
+    }
   }
   job.compute(0, [this] {
     endPlaces();
     return true;
   });
+}
+
+bool WorkerPool::State::isWorthWaking(uint64_t nanoseconds) {
+  if (nanoseconds >= wakeAbove)
+    return true;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const uint64_t now = nowNanoseconds(), last = missedAt.load(relaxed);
+  const bool follows = now - last <= spinNanoseconds + wakeAbove;
+  missedAt.store(now, relaxed);
+  const uint64_t missed =
+      (follows ? missedNanoseconds.load(relaxed) : 0) + nanoseconds;
+  const bool isEnough = missed >= wakeAfter;
+  missedNanoseconds.store(isEnough ? 0 : missed, relaxed);
+  return isEnough;
+}
+
+/// Where processors are those of a virtual machine, Linux may take a sleeping
+/// one for one that the host has taken away, and put a worker that is woken
+/// beside its caller, which computes: each then waits for the other, until some
+/// milliseconds later one is moved. So a worker may run anywhere else, where
+/// there is room for all.
+void WorkerPool::State::keepOffCaller() {
+  const int own = sched_getcpu();
+  if (isPinned || own < 0 || own >= CPU_SETSIZE ||
+      keptOff.load(std::memory_order_relaxed) == own)
+    return;
+  const Callers known = Callers::of(callers.load(std::memory_order_relaxed));
+  if (known.inside + known.away > 1)
+    return;
+  const int before = keptOff.exchange(own, std::memory_order_relaxed);
+  for (const Worker &worker : workers) {
+    // As it is now: others may have changed it.
+    cpu_set_t processors;
+    if (pthread_getaffinity_np(worker.thread, sizeof(processors), &processors))
+      return;
+    if (before >= 0)
+      CPU_SET(before, &processors);
+    CPU_CLR(own, &processors);
+    if (CPU_COUNT(&processors) < int(threads) - 1)
+      CPU_SET(own, &processors);
+    (void)pthread_setaffinity_np(worker.thread, sizeof(processors),
+                                 &processors);
+  }
 }
 
 void WorkerPool::State::enterCaller() {
@@ -452,6 +505,7 @@ WorkerPool::create(const WorkerPoolOptions &options) {
     return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   state->spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
   state->placeNanoseconds = uint64_t(options.placeMicroseconds) * 1000;
+  state->isPinned = options.pinsWorkers;
   // From here on the pool's destructor ends the workers of a failed start.
   std::unique_ptr<WorkerPool> pool(new (std::nothrow)
                                        WorkerPool(std::move(state)));
@@ -496,8 +550,10 @@ void WorkerPool::wake() {
     return;
   // A new epoch with nothing behind a gate.
   state->epoch.fetch_add(1, std::memory_order_seq_cst);
-  if (state->sleepers.load(std::memory_order_seq_cst))
+  if (state->sleepers.load(std::memory_order_seq_cst)) {
+    state->keepOffCaller();
     futexWake(state->epoch, INT32_MAX);
+  }
 }
 
 void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,

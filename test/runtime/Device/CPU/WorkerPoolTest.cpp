@@ -184,6 +184,20 @@ TEST(WorkerPool, SleepingWorkersWakeForLargeWork) {
   }
 }
 
+TEST(WorkerPool, SleepingWorkersWakeForSmallWorkThatFollowsOn) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  sleepMilliseconds(20);
+  for (std::atomic<bool> hasHelp = false; !hasHelp;)
+    pool->parallelFor(2, WorkerPool::wakeAbove - 1, [&](int64_t, int64_t) {
+      hasHelp = hasHelp || std::this_thread::get_id() != caller;
+      // Meanwhile a worker that is awake takes the other tile.
+      for (uint64_t end = nowNanoseconds() + WorkerPool::wakeAbove / 2;
+           nowNanoseconds() < end;)
+        ;
+    });
+}
+
 TEST(WorkerPool, WakesOnDemand) {
   std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/50'000);
   sleepMilliseconds(200);
@@ -317,6 +331,39 @@ TEST(WorkerPool, KeepsItsWorkersOnProcessors) {
       EXPECT_EQ(CPU_COUNT(&set), 1);
   });
   EXPECT_EQ(usableProcessors(), count); // The caller runs where it did.
+}
+
+TEST(WorkerPool, WokenWorkersKeepOffTheirCaller) {
+  const std::vector<unsigned> allowed = allowedProcessors();
+  if (allowed.size() < 2)
+    GTEST_SKIP() << "there is one processor";
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (unsigned own : {allowed[0], allowed[1], allowed[0]}) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(own, &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    std::atomic<bool> isOff = false;
+    while (!isOff) { // Unless it was awake still.
+      sleepMilliseconds(5);
+      std::atomic<int> inside = 0;
+      pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+        ++inside;
+        while (inside != 2)
+          std::this_thread::yield();
+        cpu_set_t processors;
+        if (std::this_thread::get_id() == caller ||
+            sched_getaffinity(0, sizeof(processors), &processors))
+          return;
+        isOff = !CPU_ISSET(own, &processors);
+        EXPECT_GE(CPU_COUNT(&processors), int(allowed.size()) - 1);
+      });
+    }
+  }
+  EXPECT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 TEST(WorkerPool, NestedCallsRun) {

@@ -50,6 +50,9 @@ public:
   /// Below this modelled time sleeping workers are left asleep; waking one
   /// takes about 27 microseconds in a virtual machine.
   static constexpr uint64_t wakeAbove = 30'000;
+  /// But for calls that follow each other so soon that a worker would have
+  /// stayed awake: they are woken when so much has gone without them.
+  static constexpr uint64_t wakeAfter = 4 * wakeAbove;
 
   /// More threads are refused: a slip of the caller, which a system would take
   /// seconds or all of its memory to follow.
