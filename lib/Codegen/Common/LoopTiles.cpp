@@ -10,32 +10,47 @@
 using namespace mlir;
 using namespace dlc::codegen;
 
-/// The last two parallel dimensions in square blocks; what does not fill a
-/// block goes row by row.
+/// The last two parallel dimensions in square blocks. What does not fill one is
+/// in a last one that repeats elements, or goes row by row where none may be
+/// computed twice.
 void LoopEmitter::emitTiles(const Cursor &cursor) {
   unsigned outer = *plan.tileDim, inner = *plan.vectorDim;
-  Value rows = rangeOf(outer), columns = rangeOf(inner);
-  Value wholeRows = wholePart(rows, plan.width);
-  buildFor({}, wholeRows, plan.width, {}, [&](Value row, ValueRange) -> Values {
-    Cursor block = advance(cursor, outer, row);
-    buildFor({}, wholePart(columns, plan.width), plan.width, {},
+  const int64_t rows = *constantOf(rangeOf(outer));
+  const int64_t columns = *constantOf(rangeOf(inner));
+  const int64_t wholeRows = rows / plan.width * plan.width;
+  const int64_t wholeColumns = columns / plan.width * plan.width;
+  auto index = [&](int64_t value) { return buildI64(builder, loc, value); };
+  auto emitRowOfTiles = [&](const Cursor &block) {
+    buildFor({}, index(wholeColumns), plan.width, {},
              [&](Value column, ValueRange) -> Values {
                emitTile(advance(block, inner, column));
                return {};
              });
-    if (*constantOf(columns) % plan.width)
-      buildFor({}, buildI64(builder, loc, plan.width), 1, {},
-               [&](Value index, ValueRange) -> Values {
-                 emitVectors(advance(block, outer, index), inner,
-                             /*onlyRest=*/true);
-                 return {};
-               });
-    return {};
-  });
-  buildFor(wholeRows, rows, 1, {}, [&](Value row, ValueRange) -> Values {
-    emitVectors(advance(cursor, outer, row), inner);
-    return {};
-  });
+    if (wholeColumns == columns)
+      return;
+    if (plan.canOverlap)
+      return emitTile(advance(block, inner, index(columns - plan.width)));
+    buildFor({}, index(plan.width), 1, {},
+             [&](Value row, ValueRange) -> Values {
+               emitVectors(advance(block, outer, row), inner,
+                           /*onlyRest=*/true);
+               return {};
+             });
+  };
+  buildFor({}, index(wholeRows), plan.width, {},
+           [&](Value row, ValueRange) -> Values {
+             emitRowOfTiles(advance(cursor, outer, row));
+             return {};
+           });
+  if (wholeRows == rows)
+    return;
+  if (plan.canOverlap)
+    return emitRowOfTiles(advance(cursor, outer, index(rows - plan.width)));
+  buildFor(index(wholeRows), index(rows), 1, {},
+           [&](Value row, ValueRange) -> Values {
+             emitVectors(advance(cursor, outer, row), inner);
+             return {};
+           });
 }
 
 /// A square block: operands that lie across are loaded along the tile

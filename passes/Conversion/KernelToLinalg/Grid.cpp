@@ -161,16 +161,19 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
   }
 }
 
-/// The smallest number of rows that `extent` is cut into evenly and that hold a
-/// square, of `least` rows if there is one, or 0.
+/// A number of rows that `extent` is cut into evenly and that whole squares hold
+/// the least more than, the smallest one; of `least` rows if they can be; or 0.
 static int64_t squareRows(int64_t extent, int64_t least) {
   if (least > kSquareRows && extent % least == 0)
     return least;
+  int64_t best = 0;
+  auto heldBy = [](int64_t rows) { return llvm::alignTo(rows, kSquareRows); };
   for (int64_t rows = kSquareRows; rows <= std::min(extent, kMostSquareRows);
        ++rows)
-    if (extent % rows == 0)
-      return rows;
-  return 0;
+    if (extent % rows == 0 &&
+        (best == 0 || heldBy(rows) * best < heldBy(best) * rows))
+      best = rows;
+  return best;
 }
 
 /// Where neighbours in an input are of different tiles, and those of a row lie
@@ -200,13 +203,18 @@ bool Planner::widenToSquares() {
           (!isLast && rows != extent))
         continue;
       const int64_t more = isLast ? rows / gridBlocks.back() : rows;
-      if (llvm::product_of(own) * more > enoughTiles * kTileElements &&
+      const bool isCut = rows == extent && !isForGPU;
+      if (!isCut &&
+          llvm::product_of(own) * more > enoughTiles * kTileElements &&
           llvm::product_of(plan.grid) < enoughTiles * more)
         continue;
+      const unsigned dim = gridDims[loop];
       if (rows == extent)
         dropGridDim(loop);
       else
         gridBlocks.back() = rows;
+      if (isCut)
+        addInnerDims(dim);
       // Long rows are many tiles for a GPU.
       constexpr int64_t rowOfTile = 256;
       const auto last = static_cast<unsigned>(gridShape().size() - 1);

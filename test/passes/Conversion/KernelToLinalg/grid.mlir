@@ -29,15 +29,36 @@ func.func @rows(%x: tensor<2048x1536xf32> {graph.name = "x"}, %b: tensor<1536x20
   return %y : tensor<1536x2048xf32>
 }
 
-// Channels of a block are such neighbours: a tile has all sixteen.
-// CHECK: kernel.func @{{.*}}add_transpose_reshape{{.*}} attributes {grid = array<i64: 4>,
-// CHECK: memref.subview %{{.*}} [1, 1, 1024, 16] [1, 1, 1, 1]
+// Channels of a block are such neighbours: a tile has all sixteen, of fewer
+// pixels.
+// CHECK: kernel.func @{{.*}}add_transpose_reshape{{.*}} attributes {grid = array<i64: 4, 4>,
+// CHECK: memref.subview %{{.*}} [1, 1, 256, 16] [1, 1, 1, 1]
 func.func @blocks(%a: tensor<1x4x1024x16xf32> {graph.name = "a"}, %b: tensor<1x4x1024x16xf32> {graph.name = "b"}) -> (tensor<1x64x1024xf32> {graph.name = "y"}) {
   %sum = graph.add %a, %b : tensor<1x4x1024x16xf32>
   %t = graph.transpose %sum {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x4x1024x16xf32>) -> tensor<1x4x16x1024xf32>
   %shape = graph.constant dense<[1, 64, 1024]> : tensor<3xi64>
   %y = graph.reshape %t, %shape : (tensor<1x4x16x1024xf32>, tensor<3xi64>) -> tensor<1x64x1024xf32>
   return %y : tensor<1x64x1024xf32>
+}
+
+// The same of large images, whose rows were tiles of one channel.
+// CHECK: kernel.func @{{.*}}relu_transpose_reshape{{.*}} attributes {grid = array<i64: 4, 112>,
+// CHECK: memref.subview %{{.*}} [1, 1, 1, 112, 16] [1, 1, 1, 1, 1]
+func.func @images(%x: tensor<1x4x112x112x16xf32> {graph.name = "x"}) -> (tensor<1x64x112x112xf32> {graph.name = "y"}) {
+  %0 = graph.relu %x : tensor<1x4x112x112x16xf32>
+  %t = graph.transpose %0 {perm = array<i64: 0, 1, 4, 2, 3>} : (tensor<1x4x112x112x16xf32>) -> tensor<1x4x16x112x112xf32>
+  %shape = graph.constant dense<[1, 64, 112, 112]> : tensor<4xi64>
+  %y = graph.reshape %t, %shape : (tensor<1x4x16x112x112xf32>, tensor<4xi64>) -> tensor<1x64x112x112xf32>
+  return %y : tensor<1x64x112x112xf32>
+}
+
+// Of 1000 rows 40 are a tile, of which 48 are computed, and not 20, of 32.
+// CHECK: kernel.func @{{.*}}tanh_transpose{{.*}} attributes {grid = array<i64: 25>,
+// CHECK: memref.subview %{{.*}} [1000, 40] [1, 1]
+func.func @thousand(%x: tensor<1000x1000xf32> {graph.name = "x"}) -> (tensor<1000x1000xf32> {graph.name = "y"}) {
+  %0 = graph.tanh %x : tensor<1000x1000xf32>
+  %y = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  return %y : tensor<1000x1000xf32>
 }
 
 // Rows come from pairs of an input's, so that a tile has both; channels are cut
