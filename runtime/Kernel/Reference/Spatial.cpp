@@ -59,9 +59,10 @@ static Status inferGridSample(const InferContext &context,
 
 namespace {
 enum class Padding { Zeros, Border, Reflection };
+enum class Sampling { Nearest, Linear, Cubic };
 
 struct Sampler {
-  std::string_view mode;
+  Sampling mode;
   Padding padding;
   bool alignCorners;
   bool isSingle; ///< Coordinates are rounded to f32.
@@ -119,21 +120,21 @@ static Neighbours neighboursOf(const Sampler &sampler, double grid,
   double x = sampler.alignCorners ? (grid + 1) / 2 * (size - 1)
                                   : ((grid + 1) * size - 1) / 2;
   // In f32, as grids usually are: a tie decides the nearest neighbour.
-  if (sampler.isSingle || sampler.mode == "nearest")
+  if (sampler.isSingle || sampler.mode == Sampling::Nearest)
     x = static_cast<float>(x);
   if (!(std::fabs(x) < 0x1p40))
     x = -0x1p40; // NaN and the like lie outside
-  if (sampler.mode == "nearest")
+  if (sampler.mode == Sampling::Nearest)
     x = std::nearbyint(x);
   x = padCoordinate(sampler, x, size);
-  if (sampler.mode == "nearest")
+  if (sampler.mode == Sampling::Nearest)
     return {{{padIndex(sampler, std::trunc(x), extent), 1}}, 1};
   double base = std::floor(x), t = x - base;
   auto at = [&](int64_t i, double weight) {
     return Sample{padIndex(sampler, base + static_cast<double>(i), extent),
                   weight};
   };
-  if (sampler.mode == "linear")
+  if (sampler.mode == Sampling::Linear)
     return {{at(0, 1 - t), at(1, t)}, 2};
   constexpr double a = -0.75;
   auto inner = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
@@ -145,25 +146,28 @@ static Neighbours neighboursOf(const Sampler &sampler, double grid,
           4};
 }
 
-/// Gives every element of `samples`, which are of the dimensions before, its
-/// neighbours along one more of `extent` elements. Those of zeros are left out.
-static void addDimension(std::vector<Sample> &samples, int64_t extent,
-                         const Neighbours &neighbours) {
-  const size_t before = samples.size();
-  for (size_t i = 0; i < before; ++i)
-    for (int k = 0; k < neighbours.count; ++k) {
-      const Sample &sample = neighbours.samples[k];
-      if (sample.index >= 0 && sample.weight != 0)
-        samples.push_back({samples[i].index * extent + sample.index,
-                           samples[i].weight * sample.weight});
-    }
-  samples.erase(samples.begin(),
-                samples.begin() + static_cast<ptrdiff_t>(before));
+/// Appends the elements at all neighbours of a point along `dims`, for what the
+/// dimensions before give. Those of zeros are left out.
+static void addSamples(std::span<const Neighbours> dims,
+                       std::span<const int64_t> extents, int64_t index,
+                       double weight, std::vector<Sample> &samples) {
+  if (dims.empty())
+    return samples.push_back({index, weight});
+  for (int k = 0; k < dims[0].count; ++k) {
+    const Sample &sample = dims[0].samples[k];
+    if (sample.index >= 0 && sample.weight != 0)
+      addSamples(dims.subspan(1), extents.subspan(1),
+                 index * extents[0] + sample.index, weight * sample.weight,
+                 samples);
+  }
 }
 
 static Sampler readSampler(const Attributes &attributes, DataType grid) {
   std::string_view padding = attributes.getString("padding_mode", "zeros");
-  return {attributes.getString("mode", "linear"),
+  std::string_view mode = attributes.getString("mode", "linear");
+  return {mode == "nearest"  ? Sampling::Nearest
+          : mode == "linear" ? Sampling::Linear
+                             : Sampling::Cubic,
           padding == "zeros"    ? Padding::Zeros
           : padding == "border" ? Padding::Border
                                 : Padding::Reflection,
@@ -178,28 +182,44 @@ template <typename X> static Status sampleGrid(ComputeContext &context) {
   int64_t channels = x.shape[1];
   int64_t points = extentOf(y.shape, 2, y.shape.size());
   int64_t pixels = extentOf(x.shape, 2, x.shape.size());
-  auto samplePoint = [&](int64_t at, std::vector<Sample> &samples) {
+  // Neighbours of some points are found once for all channels.
+  constexpr int64_t most = 64;
+  auto samplePoints = [&](int64_t at, int64_t count,
+                          std::vector<Sample> &samples) {
     double point[DLC_MAX_RANK];
-    int64_t size = static_cast<int64_t>(rank);
-    loadRun(grid, at * size, 1, size, point);
-    samples.assign({{0, 1}});
-    for (size_t d = 0; d < rank; ++d) // the grid names the last one first
-      addDimension(samples, x.shape[d + 2],
-                   neighboursOf(sampler, point[rank - 1 - d], x.shape[d + 2]));
-    for (int64_t c = 0; c < channels; ++c) {
-      int64_t plane = at / points * channels + c;
-      double sum = 0;
-      for (const Sample &sample : samples)
-        sum += sample.weight * static_cast<double>(loadElement<X>(
-                                   x.data, plane * pixels + sample.index));
-      storeElement<X>(y.data, plane * points + at % points, sum);
+    Neighbours neighbours[DLC_MAX_RANK];
+    size_t ends[most];
+    const auto size = static_cast<int64_t>(rank);
+    samples.clear();
+    for (int64_t i = 0; i < count; ++i) {
+      loadRun(grid, (at + i) * size, 1, size, point);
+      for (size_t d = 0; d < rank; ++d) // the grid names the last one first
+        neighbours[d] =
+            neighboursOf(sampler, point[rank - 1 - d], x.shape[d + 2]);
+      addSamples({neighbours, rank}, std::span(x.shape).subspan(2), 0, 1,
+                 samples);
+      ends[i] = samples.size();
+    }
+    const int64_t plane = at / points * channels;
+    for (int64_t c = plane; c < plane + channels; ++c) {
+      size_t next = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        double sum = 0;
+        for (; next != ends[i]; ++next)
+          sum += samples[next].weight *
+                 static_cast<double>(
+                     loadElement<X>(x.data, c * pixels + samples[next].index));
+        storeElement<X>(y.data, c * points + at % points + i, sum);
+      }
     }
   };
   context.inParts(y.shape[0] * points, 60 + 5 * static_cast<double>(channels),
                   [&](int64_t begin, int64_t end) {
                     std::vector<Sample> samples;
-                    for (int64_t at = begin; at < end; ++at)
-                      samplePoint(at, samples);
+                    for (int64_t at = begin, count; at < end; at += count) {
+                      count = std::min({most, end - at, points - at % points});
+                      samplePoints(at, count, samples);
+                    }
                   });
   return Status::ok();
 }
