@@ -40,17 +40,18 @@ using namespace dlc::rt;
 
 namespace {
 
-/// Time of this thread alone: other programs on the machine disturb it less.
-/// The thread works or spins through each run, so with several threads it is
-/// the time of the run, too.
+/// Time of this thread alone where there are no others: other programs on the
+/// machine disturb it less. With several it is that of the wall, since what
+/// they do while this one has no processor would count nothing.
 struct Clock {
+  static inline clockid_t id = CLOCK_THREAD_CPUTIME_ID;
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<Clock>;
   static time_point now() {
     timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(id, &time);
     return time_point(std::chrono::seconds(time.tv_sec) +
                       std::chrono::nanoseconds(time.tv_nsec));
   }
@@ -423,6 +424,8 @@ int main(int argc, char **argv) {
   const double peak = measurePeak(isa) * threads;
   std::printf("# %s, %d threads, peak %.1f GF/s\n",
               std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
+  if (threads > 1)
+    Clock::id = CLOCK_MONOTONIC;
   Workers workers(threads);
   char line[512];
   while (std::fgets(line, sizeof(line), stdin)) {
