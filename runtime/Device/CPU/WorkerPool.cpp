@@ -329,7 +329,7 @@ bool WorkerPool::State::isWorthWaking(uint64_t nanoseconds) {
 /// there is room for all.
 void WorkerPool::State::keepOffCaller() {
   const int own = sched_getcpu();
-  if (isPinned || own < 0 || own >= CPU_SETSIZE ||
+  if (isPinned || guard.isChild() || own < 0 || own >= CPU_SETSIZE ||
       keptOff.load(std::memory_order_relaxed) == own)
     return;
   const Callers known = Callers::of(callers.load(std::memory_order_relaxed));

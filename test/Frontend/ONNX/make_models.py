@@ -270,6 +270,25 @@ text(
     { last, sums = Scan(zero, x) <num_scan_inputs = 1, scan_output_directions = [1], body =
         g (float[2] s, float[2] a) => (float[2] t, float[2] copy) { t = Add(s, a) copy = Neg(t) }> }""",
 )
+text(
+    "loop-steps",
+    """agraph (float[2] x, float[4] z) => (float[2] y, float[3, 2] all, float[2] twice, float[2] none)
+    {
+      length = Shape(z)
+      one = Constant<value = int64[1] {1}>()
+      three = Sub(length, one)
+      n = Squeeze(three)
+      c = Constant<value = bool {1}>()
+      y, all = Loop(n, c, x) <body = g (int64 i, bool k, float[2] a) => (bool k2, float[2] b, float[2] s)
+        { k2 = Identity(k) f = Cast<to = 1>(i) b = Add(a, f) s = Neg(b) }>
+      two = Constant<value = int64 {1}>()
+      twice = Loop(, c, x) <body = h (int64 i, bool k, float[2] a) => (bool k2, float[2] b)
+        { k2 = Less(i, two) b = Mul(a, x) }>
+      zero = Constant<value = int64 {0}>()
+      none = Loop(zero, , x) <body = l (int64 i, bool k, float[2] a) => (bool k2, float[2] b)
+        { k2 = Identity(k) b = Exp(a) }>
+    }""",
+)
 # Bad models.
 text("unknown-operator", "agraph (float[2] x) => (float[2] y) { y = Frobnicate(x) }")
 text("removed-operator", "agraph (float[1,1,2,2] x, float[4] s) => (float[1,1,2,2] y) { y = Upsample(x, s) }")
@@ -306,6 +325,28 @@ text(
     """agraph (int64 n, bool c, float[2] x) => (float[2] y)
     { y = Loop(n, c, x) <body = g (int64 i, bool k, float[2] a) => (bool k2, float[2] b)
         { k2 = Identity(k) b = Neg(a) }> }""",
+)
+text(
+    "loop-condition",
+    """agraph (float[2] x) => (float[2] y)
+    { n = Constant<value = int64 {4}>()
+      c = Constant<value = bool {1}>()
+      y = Loop(n, c, x) <body = g (int64 i, bool k, float[2] a) => (bool k2, float[2] b)
+        { m = ReduceMax<keepdims = 0>(a) z = Constant<value = float {0}>() k2 = Less(m, z) b = Neg(a) }> }""",
+)
+text(
+    "loop-long",
+    """agraph (float[2] x) => (float[2] y)
+    { n = Constant<value = int64 {65}>()
+      y = Loop(n, , x) <body = g (int64 i, bool k, float[2] a) => (bool k2, float[2] b)
+        { k2 = Identity(k) b = Neg(a) }> }""",
+)
+text(
+    "loop-nothing",
+    """agraph (float[2] x) => (float[2] y, float[n, 2] all)
+    { n = Constant<value = int64 {0}>()
+      y, all = Loop(n, , x) <body = g (int64 i, bool k, float[2] a) => (bool k2, float[2] b, float[2] s)
+        { k2 = Identity(k) b = Neg(a) s = Identity(b) }> }""",
 )
 
 # Whole models, for functions and other domains.

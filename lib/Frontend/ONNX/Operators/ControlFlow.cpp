@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control flow without regions: branches on constants, both branches on data
-// and a choice of their values, scans of few steps. Loop needs regions in Graph
-// first.
+// and a choice of their values, scans and loops of few steps, which are known.
+// Others need regions in Graph first.
 
 #include "Simple.h"
 
@@ -87,7 +87,7 @@ static void importIf(NodeContext &n) {
   n.setAll(results);
 }
 
-/// Scans are unrolled; longer ones need a loop in Graph.
+/// Scans and loops are unrolled; longer ones need a loop in Graph.
 static constexpr int64_t kMaxUnrolledSteps = 64;
 
 /// An attribute with one number per scan input or output, 0 by default.
@@ -155,9 +155,87 @@ static void importScan(NodeContext &n) {
   }
 }
 
+/// Whether a loop goes on, if that is known; without an operand it does.
+static std::optional<bool> holds(NodeContext &n, Value condition) {
+  if (!condition)
+    return true;
+  std::optional<Ints> values = GraphBuilder::intsOf(condition);
+  if (!values)
+    n.unsupported("Loop whose condition is known only while running");
+  else if (values->size() != 1)
+    n.fail("expected one condition, got " + llvm::Twine(values->size()));
+  else
+    return values->front() != 0;
+  return std::nullopt;
+}
+
+/// How many steps a loop has at most; without an operand any.
+static std::optional<int64_t> mostSteps(NodeContext &n) {
+  if (!n.has(0))
+    return INT64_MAX;
+  std::optional<Ints> values = GraphBuilder::intsOf(n.in(0));
+  if (!values)
+    n.unsupported("Loop whose number of steps is known only while running");
+  else if (values->size() != 1)
+    n.fail("expected one number of steps, got " + llvm::Twine(values->size()));
+  else
+    return values->front();
+  return std::nullopt;
+}
+
+static void importLoop(NodeContext &n) {
+  const size_t states = std::max<size_t>(n.inputCount(), 2) - 2;
+  const size_t outputs = n.node.outputs.size();
+  if (outputs < states)
+    return n.fail("expected an output per state, of which there are " +
+                  llvm::Twine(states) + ", got " + llvm::Twine(outputs));
+  std::string_view body = n.getGraph("body");
+  const std::optional<int64_t> most = mostSteps(n);
+  llvm::SmallVector<Value> current;
+  for (size_t i = 0; i < states; ++i)
+    current.push_back(n.in(2 + i));
+  llvm::SmallVector<llvm::SmallVector<Value>> rows(outputs - states);
+  Value condition = n.in(1);
+  auto flag = mlir::RankedTensorType::get({}, n.b.opBuilder().getI1Type());
+  for (int64_t step = 0; most && step < *most; ++step) {
+    const std::optional<bool> goesOn = holds(n, condition);
+    if (!goesOn)
+      return;
+    if (!*goesOn)
+      break;
+    if (step == kMaxUnrolledSteps)
+      return n.unsupported("Loop of more than " +
+                           llvm::Twine(kMaxUnrolledSteps) + " steps");
+    llvm::SmallVector<Value> operands{
+        n.b.intScalar(step),
+        n.b.constant(mlir::DenseElementsAttr::get(flag, true))};
+    llvm::append_range(operands, current);
+    llvm::SmallVector<Value> results = n.importGraph(body, operands);
+    if (n.b.failed())
+      return;
+    if (results.size() != 1 + outputs)
+      return n.fail("expected " + llvm::Twine(1 + outputs) +
+                    " outputs of the body, got " + llvm::Twine(results.size()));
+    condition = results.front();
+    auto own = llvm::ArrayRef(results).drop_front();
+    current.assign(own.begin(), own.begin() + states);
+    for (size_t i = states; i < outputs; ++i)
+      rows[i - states].push_back(n.b.unsqueeze(own[i], {0}));
+  }
+  if (!most || n.b.failed())
+    return;
+  for (size_t i = 0; i < states; ++i)
+    n.set(i, current[i]);
+  for (size_t i = states; i < outputs; ++i) {
+    if (rows[i - states].empty())
+      return n.unsupported("Loop of no steps that stacks results");
+    n.set(i, n.b.concat(rows[i - states], 0));
+  }
+}
+
 static constexpr Operator rows[] = {
     {"If", 1, 1, 1, kAny, importIf},
-    {"Loop", 1, 0, kAny, kAny, nullptr, "Loop"},
+    {"Loop", 1, 0, kAny, kAny, importLoop},
     {"Scan", 8, 0, kAny, kAny, nullptr, "Scan of opset 8"},
     {"Scan", 9, 1, kAny, kAny, importScan},
 };
