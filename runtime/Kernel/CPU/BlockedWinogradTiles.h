@@ -249,19 +249,19 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
 // Products and outputs
 //===----------------------------------------------------------------------===//
 
-/// The nine taps, as packBlocked() has them, or for few tiles
-/// [OC/16][C][9][16].
+/// All taps, as packBlocked() has them, or for few tiles [OC/16][C][9][16].
 struct TapWeights {
   TapWeights(const WinogradPlan &plan, const float *w, int64_t channel) {
     const bool isForFew = plan.hasFewWeights;
+    const int64_t taps = plan.side * plan.side;
     const int64_t group = channel / kWideChannels * kWideChannels;
     const int64_t width = least(kWideChannels, plan.outChannels - group);
-    first = w + 9 * plan.inChannels * (isForFew ? channel : group) +
+    first = w + taps * plan.inChannels * (isForFew ? channel : group) +
             (isForFew ? 0 : channel - group);
-    panel = isForFew ? 9 * plan.inChannels * kChannelBlock : kChannelBlock;
-    term = isForFew ? 9 * kChannelBlock : width;
+    panel = isForFew ? taps * plan.inChannels * kChannelBlock : kChannelBlock;
+    term = isForFew ? taps * kChannelBlock : width;
     tap = isForFew ? kChannelBlock : kChannelBlock * width;
-    block = 9 * kChannelBlock * (isForFew ? kChannelBlock : width);
+    block = taps * kChannelBlock * (isForFew ? kChannelBlock : width);
   }
   /// Tap 0 of an input channel and the vector of output channels that is `out`
   /// behind the first one.
@@ -638,8 +638,8 @@ inline void TileOutputs::computeDirectly(const TilePlace &at, int64_t step,
     const int64_t left = (at.column + i % 4) * step - plan.padLeft;
     Vec sum = {};
     for (int64_t c = 0; c < plan.inChannels; ++c)
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t inY = top + tap / 3, inX = left + tap % 3;
+      for (int64_t tap = 0; tap < plan.side * plan.side; ++tap) {
+        const int64_t inY = top + tap / plan.side, inX = left + tap % plan.side;
         if (inY < 0 || inY >= plan.inH || inX < 0 || inX >= plan.inW)
           continue;
         const int64_t plane = at.image * blocks + c / kChannelBlock;

@@ -88,9 +88,11 @@ inline constexpr int64_t kHalfChannels = 32, kHalfPoints = 18;
 /// Of products of blocked tensors over the 36 points: weights of a point, and
 /// sums, in floats; on the stack are those of six points and of all, 173 KiB.
 inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
-/// In steps of two: tiles of a block, at most, and pixels of all products of
-/// one. Their sums on the stack are 288 KiB.
-inline constexpr int64_t kStridedTiles = 28, kStridedPixels = 81;
+/// Of TwoTapWinogradTiles.h, in steps of two and of one: tiles of a block, at
+/// most, and pixels of all products of one. Sums on the stack are 288 KiB.
+inline constexpr int64_t kTwoTapTiles[] = {28, 64}, kTwoTapPixels[] = {81, 25};
+inline constexpr int64_t kTwoTapSums = kTwoTapTiles[0] * kTwoTapPixels[0];
+static_assert(kTwoTapTiles[1] * kTwoTapPixels[1] <= kTwoTapSums);
 /// Tiles of blocked tensors that weights are transformed for in registers, at
 /// most. They are packed [OC/16][C][9][16].
 inline constexpr int64_t kFewTiles = 4;
@@ -199,11 +201,11 @@ struct DepthwisePlan : Windows {
   Epilogue epilogue;
 };
 
-/// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), or of two as
-/// StridedWinogradTiles.h has it, for some of its
-/// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
-/// block of tiles are transformed to [36][C][tiles of the block], those of
-/// blocked tensors to [36][C/16][tiles][16].
+/// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), or of steps of
+/// two or 2x2 taps as TwoTapWinogradTiles.h has it, for some of its tiles of
+/// 4x4 outputs, which are numbered image, row, column. Inputs of a block of
+/// tiles are transformed to [36][C][tiles of the block], those of blocked
+/// tensors to [36][C/16][tiles][16].
 struct WinogradPlan {
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
@@ -212,9 +214,10 @@ struct WinogradPlan {
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
   int64_t firstTile, tiles;  ///< Those of this plan.
   int64_t blocks;            ///< Of tiles, which are dealt out evenly.
-  /// In steps of two: the first block of this plan, of `columnBlocks` parts of
-  /// the columns of tiles by `rowBlocks` of the rows of all images, the last
-  /// fastest; and pixels of the 36 products of one, at most.
+  int64_t side, step;        ///< Of windows; blocked only.
+  /// Of TwoTapWinogradTiles.h: the first block of this plan, of `columnBlocks`
+  /// parts of the columns of tiles by `rowBlocks` of the rows of all images,
+  /// the last fastest; and pixels of the 36 products of one, at most.
   int64_t firstBlock, columnBlocks, rowBlocks, blockPixels;
   int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
@@ -347,18 +350,18 @@ struct KernelSet {
   /// `stride` apart, become [taps][16][channels], a multiple of sixteen.
   void (*packPanels)(const float *source, int64_t stride, int64_t channels,
                      int64_t taps, float *target);
-  /// arguments: as winogradInput and winogradProduct. Of steps of two no
-  /// weights are transformed.
+  /// arguments: as winogradInput and winogradProduct; of two taps no weights
+  /// are transformed.
   void (*blockedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end);
   void (*blockedWinogradProduct)(const WinogradPlan &plan,
                                  void *const *arguments, int64_t begin,
                                  int64_t end);
-  void (*stridedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
-                               int64_t begin, int64_t end);
-  void (*stridedWinogradProduct)(const WinogradPlan &plan,
-                                 void *const *arguments, int64_t begin,
-                                 int64_t end);
+  void (*twoTapWinogradInput)(const WinogradPlan &plan, void *const *arguments,
+                              int64_t begin, int64_t end);
+  void (*twoTapWinogradProduct)(const WinogradPlan &plan,
+                                void *const *arguments, int64_t begin,
+                                int64_t end);
   /// arguments: x, the gradient of its pooling, the result.
   void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);

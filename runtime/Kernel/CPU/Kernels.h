@@ -17,8 +17,8 @@
 #include "FewChannelTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
-#include "StridedWinogradTiles.h"
 #include "StripWeightTiles.h"
+#include "TwoTapWinogradTiles.h"
 #include "WinogradTiles.h"
 #include "WinogradWeightTiles.h"
 
@@ -43,8 +43,8 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      packPanels,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
-                                     runStridedWinogradInput,
-                                     runStridedWinogradProduct,
+                                     runTwoTapWinogradInput,
+                                     runTwoTapWinogradProduct,
                                      runMaxPoolGradient,
                                      runBlockedMaxPoolGradient,
                                      runDefinedConv};

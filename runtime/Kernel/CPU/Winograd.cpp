@@ -24,8 +24,11 @@ static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
 static_assert(kFewTiles <= kBlockTiles);
 
-/// In steps of two.
-static bool isStrided(const ConvShape &shape) { return shape.stride[0] == 2; }
+/// In one direction, as TwoTapWinogradTiles.h has it: windows of three in steps
+/// of two, or of two.
+static bool hasTwoTaps(const ConvShape &shape) {
+  return shape.stride[0] == 2 || shape.kernel[0] == 2;
+}
 
 static int64_t tilesOf(const ConvShape &shape) {
   return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
@@ -54,22 +57,23 @@ static int64_t mostOfChunk(const ConvShape &shape) {
 }
 
 namespace {
-/// How a convolution in steps of two goes through its tiles: in blocks of
-/// `rows` rows of tiles by `columns` at most.
-struct StridedGrid {
-  explicit StridedGrid(const ConvShape &shape)
+/// How such a convolution goes through its tiles: in blocks of `rows` rows of
+/// tiles by `columns` at most.
+struct TwoTapGrid {
+  explicit TwoTapGrid(const ConvShape &shape)
       : columnBlocks(ceilDiv(ceilDiv(shape.out[1], 4), mostTiles(shape))),
         columns(ceilDiv(ceilDiv(shape.out[1], 4),
                         std::max<int64_t>(columnBlocks, 1))),
         rowBlocks(ceilDiv(rowsOf(shape),
                           mostTiles(shape) / std::max<int64_t>(columns, 1))),
-        rows(ceilDiv(rowsOf(shape), std::max<int64_t>(rowBlocks, 1))) {}
+        rows(ceilDiv(rowsOf(shape), std::max<int64_t>(rowBlocks, 1))),
+        tilePixels(kTwoTapPixels[formOf(shape)]) {}
 
-  const int64_t columnBlocks, columns, rowBlocks, rows;
+  const int64_t columnBlocks, columns, rowBlocks, rows, tilePixels;
 
   int64_t blocks() const { return columnBlocks * rowBlocks; }
   /// Of the 36 products.
-  int64_t pixels() const { return rows * columns * kStridedPixels; }
+  int64_t pixels() const { return rows * columns * tilePixels; }
   int64_t blockBytes(const ConvShape &shape) const {
     return (pixels() * shape.inChannels + kPoints * kWinogradGap) * kFloat;
   }
@@ -87,7 +91,11 @@ private:
   /// less is to be held in the second cache.
   static int64_t mostTiles(const ConvShape &shape) {
     constexpr int64_t manyChannels = 64;
-    return shape.inChannels < manyChannels ? kStridedTiles / 2 : kStridedTiles;
+    const int64_t most = kTwoTapTiles[formOf(shape)];
+    return shape.inChannels < manyChannels ? most / 2 : most;
+  }
+  static size_t formOf(const ConvShape &shape) {
+    return shape.stride[0] == 2 ? 0 : 1;
   }
   static int64_t rowsOf(const ConvShape &shape) {
     return shape.batch * ceilDiv(shape.out[0], 4);
@@ -98,14 +106,15 @@ private:
 /// Parts are made when a program is loaded, whatever its file says.
 static constexpr int64_t kMostParts = 4096;
 
-static Status checkStrided(const ConvShape &shape) {
+static Status checkTwoTap(const ConvShape &shape) {
   for (int64_t size : shape.out)
     if (4 * ceilDiv(size, 4) - size > ceilDiv(size, 4))
       return makeError(StatusCode::InvalidArgument,
                        "expected outputs that tiles of four and three fill for "
-                       "algorithm 'winograd' with strides of two, got %lld",
+                       "algorithm 'winograd' with strides of two or 2x2 taps, "
+                       "got %lld",
                        static_cast<long long>(size));
-  if (const StridedGrid grid(shape); grid.chunks(shape) > kMostParts)
+  if (const TwoTapGrid grid(shape); grid.chunks(shape) > kMostParts)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %lld parts for algorithm 'winograd', "
                      "got %lld",
@@ -124,14 +133,17 @@ Status cpu::checkWinograd(const ConvShape &shape) {
     return refuse("whole blocks for algorithm 'winograd'");
   bool hasForm = shape.group == 1;
   for (int i = 0; i < 2; ++i)
-    hasForm = hasForm && shape.kernel[i] == 3 &&
+    hasForm = hasForm && shape.kernel[i] == shape.kernel[0] &&
               shape.stride[i] == shape.stride[0] && shape.dilation[i] == 1;
+  const int64_t side = shape.kernel[0], step = shape.stride[0];
+  const bool isOfTwoTaps = (side == 3 && step == 2) || (side == 2 && step == 1);
   hasForm =
-      hasForm && (shape.stride[0] == 1 || (isStrided(shape) && shape.blockedY));
+      hasForm && ((side == 3 && step == 1) || (isOfTwoTaps && shape.blockedY));
   if (!hasForm || (!shape.packed && !shape.blockedY))
-    return refuse("algorithm 'winograd' with packed weights, or tensors in "
-                  "blocks, of 3x3 taps, strides of one, or in blocks of two, "
-                  "dilations of one and one group");
+    return refuse(
+        "algorithm 'winograd' with packed weights, or tensors in "
+        "blocks, of 3x3 taps and strides of one, or in blocks of two, "
+        "or of 2x2 taps there, dilations of one and one group");
   // From there on it was measured to be faster, by a half and more.
   constexpr int64_t fewest = 8;
   if (shape.inChannels < fewest || shape.outChannels < fewest)
@@ -141,8 +153,8 @@ Status cpu::checkWinograd(const ConvShape &shape) {
                      static_cast<long long>(fewest),
                      static_cast<long long>(shape.inChannels),
                      static_cast<long long>(shape.outChannels));
-  if (isStrided(shape))
-    return checkStrided(shape);
+  if (hasTwoTaps(shape))
+    return checkTwoTap(shape);
   const int64_t most = kMostParts * mostOfChunk(shape);
   if (tilesOf(shape) > most)
     return makeError(StatusCode::InvalidArgument,
@@ -160,8 +172,8 @@ static int64_t chunksOf(const ConvShape &shape) {
 
 /// Of transformed inputs.
 static size_t inputBytes(const ConvShape &shape) {
-  if (isStrided(shape)) {
-    const StridedGrid grid(shape);
+  if (hasTwoTaps(shape)) {
+    const TwoTapGrid grid(shape);
     return static_cast<size_t>(
         std::min(grid.blocks(), grid.blocksOfChunk(shape)) *
         grid.blockBytes(shape));
@@ -178,7 +190,7 @@ static size_t inputBytes(const ConvShape &shape) {
 }
 
 static bool hasFewWeights(const ConvShape &shape) {
-  return shape.blockedY && !isStrided(shape) && shape.packed &&
+  return shape.blockedY && !hasTwoTaps(shape) && shape.packed &&
          tilesOf(shape) <= kFewTiles;
 }
 
@@ -197,7 +209,7 @@ static bool hasNarrow(const ConvShape &shape) {
 
 /// In packed weights, before the others: of blocked tensors half transformed.
 static int64_t transformedWeights(const ConvShape &shape) {
-  if (isStrided(shape) ||
+  if (hasTwoTaps(shape) ||
       (shape.blockedY && (!shape.packed || hasFewWeights(shape))))
     return 0;
   return roundUp(shape.outChannels, kWinogradRows) * shape.inChannels *
@@ -213,8 +225,8 @@ static uint64_t productsOf(const ConvShape &shape) {
   if (!hasNarrow(shape))
     return static_cast<uint64_t>(tilesOf(shape) * kPoints);
   auto points = [&](int64_t size) {
-    const int64_t each = isStrided(shape) ? 5 : 6; // But for the middle.
-    const int64_t middle = isStrided(shape) ? size : 0;
+    const int64_t each = hasTwoTaps(shape) ? 5 : 6; // But for the middle.
+    const int64_t middle = shape.stride[0] == 2 ? size : 0;
     return static_cast<uint64_t>(each * ceilDiv(size, 4) - narrowOf(size) +
                                  middle);
   };
@@ -225,18 +237,20 @@ static uint64_t productsOf(const ConvShape &shape) {
 KernelCost cpu::winogradCost(const ConvShape &shape) {
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
-  // much as 100; in steps of two, where they come back in 81 and what goes
-  // there is the whole image, 18 and 400.
-  const uint64_t transform = isStrided(shape) ? 18 : 8;
-  const uint64_t transformWeights = isStrided(shape) ? 400 : 100;
+  // much as 100; of two taps, where they come back in 81 or 25 and what goes
+  // there is the whole image, 18 and 400 or 250.
+  const uint64_t transform = hasTwoTaps(shape) ? 18 : 8;
+  const uint64_t transformWeights = shape.stride[0] == 2   ? 400
+                                    : shape.kernel[0] == 2 ? 250
+                                                           : 100;
   const auto in = static_cast<uint64_t>(shape.inChannels);
   const auto out =
       static_cast<uint64_t>(roundUp(shape.outChannels, kWinogradRows));
   const auto tiles = static_cast<uint64_t>(tilesOf(shape));
   KernelCost cost;
   cost.flops = productsOf(shape) * (2 * in * out + transform * (in + out));
-  const auto blocks = isStrided(shape)
-                          ? static_cast<uint64_t>(StridedGrid(shape).blocks())
+  const auto blocks = hasTwoTaps(shape)
+                          ? static_cast<uint64_t>(TwoTapGrid(shape).blocks())
                           : ceilDiv(tiles, uint64_t{kBlockTiles});
   if (shape.blockedY)
     cost.overhead = blocks * transformWeights * in * out;
@@ -273,6 +287,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
       plan.narrowH = narrowOf(plan.outH);
       plan.narrowW = narrowOf(plan.outW);
     }
+    plan.side = shape.kernel[0];
+    plan.step = shape.stride[0];
     plan.outBlock = kHalfChannels;
     plan.kBlock = kWinogradWeights / kHalfChannels;
     plan.isLarge = shape.batch *
@@ -280,8 +296,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
                                 shape.pixels() * shape.outChannels) *
                        kFloat >
                    largeBytes;
-    if (isStrided(shape)) {
-      const StridedGrid grid(shape);
+    if (hasTwoTaps(shape)) {
+      const TwoTapGrid grid(shape);
       plan.columnBlocks = grid.columnBlocks;
       plan.rowBlocks = grid.rowBlocks;
       plan.blockPixels = grid.pixels();
@@ -347,10 +363,10 @@ private:
 };
 } // namespace
 
-/// A part of the tiles of a convolution in steps of two.
-static WinogradPlan stridedPartOf(WinogradPlan plan, const ConvShape &shape,
-                                  int64_t part) {
-  const StridedGrid grid(shape);
+/// A part of the tiles of such a convolution.
+static WinogradPlan twoTapPartOf(WinogradPlan plan, const ConvShape &shape,
+                                 int64_t part) {
+  const TwoTapGrid grid(shape);
   const int64_t blocks = grid.blocks(), parts = grid.chunks(shape);
   plan.firstBlock = blocks * part / parts;
   plan.blocks = blocks * (part + 1) / parts - plan.firstBlock;
@@ -370,12 +386,12 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   const int64_t tiles = tilesOf(shape), chunks = chunksOf(shape);
   if (tiles == 0)
     add(kernels.winogradInput, 0);
-  if (isStrided(shape)) {
-    for (int64_t i = StridedGrid(shape).chunks(shape); i-- > 0;) {
-      plan = stridedPartOf(plan, shape, i);
-      add(kernels.stridedWinogradProduct,
+  if (hasTwoTaps(shape)) {
+    for (int64_t i = TwoTapGrid(shape).chunks(shape); i-- > 0;) {
+      plan = twoTapPartOf(plan, shape, i);
+      add(kernels.twoTapWinogradProduct,
           plan.blocks * ceilDiv(plan.outChannels, plan.outBlock));
-      add(kernels.stridedWinogradInput,
+      add(kernels.twoTapWinogradInput,
           plan.blocks * (plan.inChannels / kChannelBlock));
     }
     return first;
@@ -415,8 +431,9 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
 //===----------------------------------------------------------------------===//
 
 size_t cpu::packedWinogradBytes(const ConvShape &shape) {
-  return static_cast<size_t>(transformedWeights(shape) +
-                             shape.outChannels * shape.inChannels * kTaps) *
+  return static_cast<size_t>(transformedWeights(shape) + shape.outChannels *
+                                                             shape.inChannels *
+                                                             shape.taps()) *
          sizeof(float);
 }
 

@@ -9,7 +9,7 @@
 
 namespace dlc::rt::cpu {
 
-/// That F(4x4, 3x3), or in steps of two what StridedWinogradTiles.h has,
+/// That F(4x4, 3x3), or what TwoTapWinogradTiles.h has,
 /// computes such a convolution.
 Status checkWinograd(const ConvShape &shape);
 

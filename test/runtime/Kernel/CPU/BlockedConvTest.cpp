@@ -411,41 +411,44 @@ TEST(BlockedConvTest, WinogradOfNarrowTiles) {
       Blocks::All, true);
 }
 
-/// In steps of two: of tiles of four and of three outputs in each direction,
-/// parts of the columns, rows of several images, and parts of the tiles.
-TEST(BlockedConvTest, StridedWinograd) {
-  for (int64_t height : {3, 4, 7, 9})
-    for (int64_t width : {3, 4, 6, 8, 10, 14, 57, 62})
-      for (int64_t batch : {1, 3})
-        check({batch,
-               32,
-               {2 * height, 2 * width - 1},
-               48,
-               {3, 3},
-               {2, 2},
-               {1, 1, 1, 1}},
-              Blocks::All, true);
-  for (const Shape &pads :
-       {Shape{0, 0, 0, 0}, Shape{0, 0, 1, 1}, Shape{5, 2, 1, 14}})
-    check({2, 48, {17, 25}, 80, {3, 3}, {2, 2}, pads}, Blocks::All, true);
-  check({2, 272, {56, 56}, 64, {3, 3}, {2, 2}, {1, 1, 1, 1}}, Blocks::All,
-        true);
-  check({1, 32, {160, 160}, 64, {3, 3}, {2, 2}, {0, 0, 1, 1}}, Blocks::All,
-        true);
-  for (const char *activation : kActivations)
-    check({2,
-           32,
-           {14, 22},
-           96,
-           {3, 3},
-           {2, 2},
-           {1, 1, 1, 1},
-           {},
-           1,
-           true,
-           true,
-           activation},
-          Blocks::All, true);
+/// Of two taps in each direction: every other one of three in steps of two, or
+/// both of two. Tiles of four and of three outputs in each, parts of the
+/// columns, rows of several images, and parts of the tiles.
+TEST(BlockedConvTest, WinogradOfTwoTaps) {
+  for (int64_t side : {2, 3}) {
+    const int64_t step = side - 1;
+    const Shape taps{side, side}, strides{step, step}, pads{1, 1, 1, 1};
+    // Of so many outputs.
+    auto sizeOf = [&](int64_t height, int64_t width) {
+      return Shape{(height - 1) * step + side - 2,
+                   (width - 1) * step + side - 2};
+    };
+    for (int64_t height : {3, 4, 7, 9})
+      for (int64_t width : {3, 4, 6, 8, 10, 14, 57, 62})
+        for (int64_t batch : {1, 3})
+          check({batch, 32, sizeOf(height, width), 48, taps, strides, pads},
+                Blocks::All, true);
+    for (const Shape &others :
+         {Shape{0, 0, 0, 0}, Shape{0, 0, 1, 1}, Shape{5, 2, 1, 14}})
+      check({2, 48, {17, 25}, 80, taps, strides, others}, Blocks::All, true);
+    check({2, 272, sizeOf(28, 28), 64, taps, strides, pads}, Blocks::All, true);
+    check({1, 32, sizeOf(80, 80), 64, taps, strides, {0, 0, 2, 2}}, Blocks::All,
+          true);
+    for (const char *activation : kActivations)
+      check({2,
+             32,
+             sizeOf(7, 11),
+             96,
+             taps,
+             strides,
+             pads,
+             {},
+             1,
+             true,
+             true,
+             activation},
+            Blocks::All, true);
+  }
 }
 
 /// Of four tiles at most, and of more.
@@ -465,13 +468,28 @@ TEST(BlockedConvTest, WinogradOfFewTiles) {
 
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
-  const std::pair<Shape, int64_t> images[] = {
-      {{10, 11}, 1}, {{8, 7}, 1}, {{7, 7}, 1}, {{14, 16}, 2}};
-  for (const auto &[image, step] : images)
+  struct Case {
+    Shape image;
+    int64_t side, step;
+  };
+  const Case cases[] = {{{10, 11}, 3, 1},
+                        {{8, 7}, 3, 1},
+                        {{7, 7}, 3, 1},
+                        {{14, 16}, 3, 2},
+                        {{9, 12}, 2, 1}};
+  for (const auto &[image, side, step] : cases)
     for (float value : kNotFinite) {
-      Call direct = makeNotFinite(
-          {1, 16, image, 32, {3, 3}, {step, step}, {1, 1, 1, 1}, {}, 1, true},
-          value);
+      Call direct = makeNotFinite({1,
+                                   16,
+                                   image,
+                                   32,
+                                   {side, side},
+                                   {step, step},
+                                   {1, 1, 1, 1},
+                                   {},
+                                   1,
+                                   true},
+                                  value);
       makeBlocked(direct, Blocks::All);
       Call packed = direct, plain = direct;
       makeWinograd(packed);
@@ -673,7 +691,7 @@ TEST(BlockedConvTest, RefusesCalls) {
   c.pads = {1, 1, 1, 1};
   refuse(c, Blocks::All, setWinograd,
          "expected outputs that tiles of four and three fill for algorithm "
-         "'winograd' with strides of two, got 5");
+         "'winograd' with strides of two or 2x2 taps, got 5");
   c.in = {16, 11};
   refuse(c, Blocks::All, setWinograd, "expected a workspace of");
   refuse(

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 3x3 in steps of two, of blocked tensors. In one direction, output i is
+// 3x3 in steps of two, and 2x2 in steps of one, of blocked tensors. In one
+// direction, output i of the former is
 //   x[2i] w0 + x[2i + 2] w2, which is F(4, 2) of every other element, with the
 //   points 0, p, -p, q and infinity, and x[2i + 1] w1, which is a product:
 // nine products for four outputs in place of twelve, 81 for 4x4 in place of
-// 144. Where four do not divide an image, some tiles have three outputs, 14 are
-// two of four and two of three: F(3, 2) with one point less, q.
+// 144. The latter is F(4, 2) alone, 25 products in place of 64. Where four do
+// not divide an image, some tiles have three outputs, 14 are two of four and
+// two of three: F(3, 2) with one point less, q.
 //
-// So there are 36 products of weights, those of points and of the middle in
-// both directions. A product with the middle is of all rows or columns of
+// So there are 36 products of weights, or 25, those of points and of the middle
+// in both directions. A product with the middle is of all rows or columns of
 // outputs, one with a point of all rows or columns of tiles: a block is some
 // rows of tiles, next to each other, of a part of their columns, and of each
-// of the 36 the inputs are [C/16][rows][columns][16].
+// product the inputs are [C/16][rows][columns][16].
 //
 // The points are those of F(4x4, 3x3), so narrow tiles there and tiles here
 // have the same transform of inputs; weights are what the direct algorithm has.
 
-#ifndef DLC_RUNTIME_KERNEL_CPU_STRIDEDWINOGRADTILES_H
-#define DLC_RUNTIME_KERNEL_CPU_STRIDEDWINOGRADTILES_H
+#ifndef DLC_RUNTIME_KERNEL_CPU_TWOTAPWINOGRADTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_TWOTAPWINOGRADTILES_H
 
 #include "BlockedWinogradTiles.h"
 
@@ -25,12 +27,16 @@ namespace dlc::rt::cpu {
 namespace {
 
 /// Products in one direction: points 0, p, -p, q, infinity, and the middle.
-enum StridedPart { kZero, kPlusP, kMinusP, kPlusQ, kInfinity, kMiddle };
-constexpr int kStridedParts = 6;
+enum TwoTapPart { kZero, kPlusP, kMinusP, kPlusQ, kInfinity, kMiddle };
+constexpr int kTwoTapParts = 6;
+/// Those that there are in steps of two, or of one.
+constexpr int partsOfStep(int64_t step) {
+  return step == 2 ? kTwoTapParts : kMiddle;
+}
 
 /// Rows or columns of a block, and of what its parts are products.
-struct StridedSide {
-  StridedSide(int64_t count, int64_t wide, int64_t firstOutput)
+struct TwoTapSide {
+  TwoTapSide(int64_t count, int64_t wide, int64_t firstOutput)
       : count(count), wide(wide), firstOutput(firstOutput) {}
   /// How many a part has: no narrow tile has q.
   int64_t of(int part) const {
@@ -46,10 +52,10 @@ struct StridedSide {
 
 /// One of the blocks of a plan. Rows of tiles are numbered through all images,
 /// those of four outputs first.
-struct StridedBlock {
-  StridedBlock(const WinogradPlan &plan, int64_t index)
-      : StridedBlock(plan, index, (plan.firstBlock + index) / plan.rowBlocks,
-                     (plan.firstBlock + index) % plan.rowBlocks) {}
+struct TwoTapBlock {
+  TwoTapBlock(const WinogradPlan &plan, int64_t index)
+      : TwoTapBlock(plan, index, (plan.firstBlock + index) / plan.rowBlocks,
+                    (plan.firstBlock + index) % plan.rowBlocks) {}
 
   /// The image and the first row of outputs of a row of tiles.
   TilePlace placeOf(const WinogradPlan &plan, int64_t row) const {
@@ -63,29 +69,29 @@ struct StridedBlock {
   }
   int64_t pixelsOf(int v, int h) const { return rows.of(v) * columns.of(h); }
   /// The calls of all products, of so many panels.
-  void planCalls(int64_t panels) {
+  void planCalls(int parts, int64_t panels) {
     callCount = 0;
-    for (int v = 0; v < kStridedParts; ++v)
-      for (int h = 0; h < kStridedParts; ++h) {
+    for (int v = 0; v < parts; ++v)
+      for (int h = 0; h < parts; ++h) {
         calls[v][h] = PointCalls::of(0, pixelsOf(v, h), panels);
         callCount += calls[v][h].calls;
       }
   }
   /// Of what comes before a product, for each of so many channels.
   int64_t offsetOf(int v, int h, int64_t channels) const {
-    return first[v][h] * channels + (v * kStridedParts + h) * kWinogradGap;
+    return first[v][h] * channels + (v * kTwoTapParts + h) * kWinogradGap;
   }
 
   int64_t firstRow;
-  StridedSide rows, columns;
+  TwoTapSide rows, columns;
   int64_t offset; ///< Of the transformed inputs in the workspace.
-  int64_t first[kStridedParts][kStridedParts];
-  PointCalls calls[kStridedParts][kStridedParts];
+  int64_t first[kTwoTapParts][kTwoTapParts];
+  PointCalls calls[kTwoTapParts][kTwoTapParts];
   int64_t callCount; ///< Of a panel, or of all that go together.
 
 private:
-  StridedBlock(const WinogradPlan &plan, int64_t index, int64_t columnPart,
-               int64_t rowPart)
+  TwoTapBlock(const WinogradPlan &plan, int64_t index, int64_t columnPart,
+              int64_t rowPart)
       : firstRow(shareOf(plan.images * plan.tilesH, rowPart, plan.rowBlocks)),
         rows(sideOf(plan.images * plan.tilesH,
                     plan.images * (plan.tilesH - plan.narrowH), rowPart,
@@ -93,16 +99,16 @@ private:
         columns(sideOf(plan.tilesW, plan.tilesW - plan.narrowW, columnPart,
                        plan.columnBlocks)),
         offset(index * (plan.blockPixels * plan.inChannels +
-                        kStridedParts * kStridedParts * kWinogradGap)) {
+                        kTwoTapParts * kTwoTapParts * kWinogradGap)) {
     int64_t before = 0;
-    for (int v = 0; v < kStridedParts; ++v)
-      for (int h = 0; h < kStridedParts; ++h) {
+    for (int v = 0; v < partsOfStep(plan.step); ++v)
+      for (int h = 0; h < partsOfStep(plan.step); ++h) {
         first[v][h] = before;
         before += pixelsOf(v, h);
       }
   }
-  static StridedSide sideOf(int64_t tiles, int64_t wide, int64_t part,
-                            int64_t parts) {
+  static TwoTapSide sideOf(int64_t tiles, int64_t wide, int64_t part,
+                           int64_t parts) {
     const int64_t begin = shareOf(tiles, part, parts);
     const int64_t count = shareOf(tiles, part + 1, parts) - begin;
     return {count, most<int64_t>(least(wide - begin, count), 0),
@@ -129,12 +135,12 @@ template <bool isOfP, typename Function>
 }
 
 /// Where the inputs of a block of channels are transformed to.
-struct StridedTargets {
-  StridedTargets(const WinogradPlan &plan, const StridedBlock &block,
-                 float *transformed, int64_t channel)
+template <int step> struct TwoTapTargets {
+  TwoTapTargets(const WinogradPlan &plan, const TwoTapBlock &block,
+                float *transformed, int64_t channel)
       : block(block) {
-    for (int v = 0; v < kStridedParts; ++v)
-      for (int h = 0; h < kStridedParts; ++h)
+    for (int v = 0; v < partsOfStep(step); ++v)
+      for (int h = 0; h < partsOfStep(step); ++h)
         at[v][h] = transformed + block.offsetOf(v, h, plan.inChannels) +
                    channel * block.pixelsOf(v, h);
   }
@@ -143,7 +149,9 @@ struct StridedTargets {
   template <bool isNarrow>
   [[gnu::always_inline]] void put(int v, int64_t row, int64_t tile,
                                   const Vec (&d)[9], int64_t lane) const {
-    auto even = [&](int i) __attribute__((always_inline)) { return d[2 * i]; };
+    auto even = [&](int i) __attribute__((always_inline)) {
+      return d[step * i];
+    };
     Vec t[5];
     if constexpr (isNarrow) {
       threeInputs<false>(even, t[kZero], t[kInfinity]);
@@ -160,34 +168,36 @@ struct StridedTargets {
                 lane,
             t[h]);
     }
-    float *middle =
-        at[v][kMiddle] +
-        (row * block.columns.of(kMiddle) + block.columns.middleOf(tile)) *
-            kChannelBlock +
-        lane;
-    DLC_UNROLL for (int j = 0; j < (isNarrow ? 3 : 4); ++j)
-        store(middle + j * kChannelBlock, d[2 * j + 1]);
+    if constexpr (step == 2) {
+      float *middle =
+          at[v][kMiddle] +
+          (row * block.columns.of(kMiddle) + block.columns.middleOf(tile)) *
+              kChannelBlock +
+          lane;
+      DLC_UNROLL for (int j = 0; j < (isNarrow ? 3 : 4); ++j)
+          store(middle + j * kChannelBlock, d[2 * j + 1]);
+    }
   }
 
-  const StridedBlock &block;
-  float *at[kStridedParts][kStridedParts];
+  const TwoTapBlock &block;
+  float *at[kTwoTapParts][kTwoTapParts];
 };
 
 /// The numbers of a tile, of the elements that inputOf(row, column) gives.
-template <bool isNarrowH, bool isNarrowW, typename Function>
+template <int step, bool isNarrowH, bool isNarrowW, typename Function>
 [[gnu::always_inline]] inline void
-transformStrided(Function &&inputOf, const StridedTargets &targets, int64_t row,
-                 int64_t column, int64_t lane) {
-  constexpr int width = isNarrowW ? 7 : 9;
+transformTwoTap(Function &&inputOf, const TwoTapTargets<step> &targets,
+                int64_t row, int64_t column, int64_t lane) {
+  constexpr int width = step * (isNarrowW ? 3 : 4) + 1;
   Vec first[9], last[9];
   auto evenOf = [&](int j) __attribute__((always_inline)) {
     return [&inputOf, j ](int i) __attribute__((always_inline)) {
-      return inputOf(2 * i, j);
+      return inputOf(step * i, j);
     };
   };
   auto put = [&](int v, int64_t at, const Vec(&d)[9])
       __attribute__((always_inline)) {
-    targets.put<isNarrowW>(v, at, column, d, lane);
+    targets.template put<isNarrowW>(v, at, column, d, lane);
   };
   DLC_UNROLL for (int j = 0; j < width; ++j) {
     if constexpr (isNarrowH)
@@ -210,27 +220,31 @@ transformStrided(Function &&inputOf, const StridedTargets &targets, int64_t row,
         narrowInputs<3>(evenOf(j), first[j], last[j]);
     put(kPlusQ, row, first);
   }
-  const int64_t middle = targets.block.rows.middleOf(row);
-  for (int i = 0; i < (isNarrowH ? 3 : 4); ++i) {
-    DLC_UNROLL for (int j = 0; j < width; ++j) first[j] = inputOf(2 * i + 1, j);
-    put(kMiddle, middle + i, first);
+  if constexpr (step == 2) {
+    const int64_t middle = targets.block.rows.middleOf(row);
+    for (int i = 0; i < (isNarrowH ? 3 : 4); ++i) {
+      DLC_UNROLL for (int j = 0; j < width; ++j) first[j] =
+          inputOf(2 * i + 1, j);
+      put(kMiddle, middle + i, first);
+    }
   }
 }
 
 /// For one vector of channels of `x`, the plane.
-template <bool isNarrowH, bool isNarrowW>
+template <int step, bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline void
-transformStridedTile(const WinogradPlan &plan, const TilePlace &at,
-                     const float *x, const StridedTargets &targets, int64_t row,
-                     int64_t column, int64_t lane) {
-  constexpr int height = isNarrowH ? 7 : 9, width = isNarrowW ? 7 : 9;
-  const int64_t top = 2 * at.row - plan.padTop;
-  const int64_t left = 2 * at.column - plan.padLeft;
+transformTwoTapTile(const WinogradPlan &plan, const TilePlace &at,
+                    const float *x, const TwoTapTargets<step> &targets,
+                    int64_t row, int64_t column, int64_t lane) {
+  constexpr int height = step * (isNarrowH ? 3 : 4) + 1;
+  constexpr int width = step * (isNarrowW ? 3 : 4) + 1;
+  const int64_t top = step * at.row - plan.padTop;
+  const int64_t left = step * at.column - plan.padLeft;
   const int64_t rowStride = plan.inW * kChannelBlock;
   const float *origin = x + top * rowStride + left * kChannelBlock;
   if (top >= 0 && left >= 0 && top + height <= plan.inH &&
       left + width <= plan.inW)
-    return transformStrided<isNarrowH, isNarrowW>(
+    return transformTwoTap<step, isNarrowH, isNarrowW>(
         [&](int i, int j) __attribute__((always_inline)) {
           return load(origin + i * rowStride + j * kChannelBlock);
         },
@@ -246,20 +260,21 @@ transformStridedTile(const WinogradPlan &plan, const TilePlace &at,
         (hasRow & hasColumn[j]) ? origin + i * rowStride + j * kChannelBlock
                                 : kZeros);
   }
-  transformStrided<isNarrowH, isNarrowW>(
+  transformTwoTap<step, isNarrowH, isNarrowW>(
       [&](int i, int j) __attribute__((always_inline)) { return inside[i][j]; },
       targets, row, column, lane);
 }
 
 /// What the tile on the right reads of a plane, but for the pixels that they
 /// share.
+template <int step>
 inline void fetchRight(const WinogradPlan &plan, const TilePlace &at,
                        const float *x) {
-  constexpr int64_t width = 8;
-  const int64_t top = 2 * at.row - plan.padTop;
-  const int64_t left = 2 * at.column - plan.padLeft + width + 1;
+  constexpr int64_t width = 4 * step;
+  const int64_t top = step * at.row - plan.padTop;
+  const int64_t left = step * at.column - plan.padLeft + width + 1;
   const float *origin = x + (top * plan.inW + left) * kChannelBlock;
-  for (int64_t i = 0; i < 9; ++i)
+  for (int64_t i = 0; i <= width; ++i)
     DLC_UNROLL for (int64_t j = 0; j < width; ++j)
         __builtin_prefetch(origin + (i * plan.inW + j) * kChannelBlock);
 }
@@ -267,7 +282,7 @@ inline void fetchRight(const WinogradPlan &plan, const TilePlace &at,
 /// Calls function(place, row, column, isNarrowH, isNarrowW) of all tiles.
 template <typename Function>
 [[gnu::always_inline]] inline void forEachTile(const WinogradPlan &plan,
-                                               const StridedBlock &block,
+                                               const TwoTapBlock &block,
                                                Function &&function) {
   for (int64_t row = 0; row < block.rows.count; ++row) {
     TilePlace at = block.placeOf(plan, row);
@@ -284,29 +299,36 @@ template <typename Function>
 }
 
 /// Tiles of the grid: block, block of channels, the last fastest.
-void runStridedWinogradInput(const WinogradPlan &plan, void *const *arguments,
-                             int64_t begin, int64_t end) {
+template <int step>
+void runTwoTapInput(const WinogradPlan &plan, void *const *arguments,
+                    int64_t begin, int64_t end) {
   const auto *x = static_cast<const float *>(arguments[0]);
   auto *transformed = static_cast<float *>(arguments[5]);
   const int64_t blocks = plan.inChannels / kChannelBlock;
   const int64_t planeSize = plan.inH * plan.inW * kChannelBlock;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const StridedBlock block(plan, tile / blocks);
+    const TwoTapBlock block(plan, tile / blocks);
     const int64_t own = tile % blocks;
-    const StridedTargets targets(plan, block, transformed + block.offset,
-                                 own * kChannelBlock);
+    const TwoTapTargets<step> targets(plan, block, transformed + block.offset,
+                                      own * kChannelBlock);
     forEachTile(
         plan, block,
         [&](const TilePlace &at, int64_t row, int64_t column, auto isNarrowH,
             auto isNarrowW) __attribute__((always_inline)) {
           const float *plane = x + (at.image * blocks + own) * planeSize;
           if (plan.isLarge)
-            fetchRight(plan, at, plane);
+            fetchRight<step>(plan, at, plane);
           for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
-            transformStridedTile<isNarrowH, isNarrowW>(
+            transformTwoTapTile<step, isNarrowH, isNarrowW>(
                 plan, at, plane + lane, targets, row, column, lane);
         });
   }
+}
+
+void runTwoTapWinogradInput(const WinogradPlan &plan, void *const *arguments,
+                            int64_t begin, int64_t end) {
+  plan.step == 2 ? runTwoTapInput<2>(plan, arguments, begin, end)
+                 : runTwoTapInput<1>(plan, arguments, begin, end);
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,8 +337,8 @@ void runStridedWinogradInput(const WinogradPlan &plan, void *const *arguments,
 
 /// A^T m: sums of five points to four outputs, or of four to three.
 template <bool isNarrow>
-[[gnu::always_inline]] inline void transformStridedBack(const Vec (&m)[5],
-                                                        Vec (&y)[4]) {
+[[gnu::always_inline]] inline void transformTwoTapBack(const Vec (&m)[5],
+                                                       Vec (&y)[4]) {
   if constexpr (isNarrow) {
     constexpr auto ofZero = static_cast<float>(-1 / double{kPP});
     constexpr auto ofP = static_cast<float>(1 / (2 * double{kPP}));
@@ -330,11 +352,11 @@ template <bool isNarrow>
 }
 
 /// Those of one group of panels, of a block.
-struct StridedWinogradTile : TileOutputs {
-  const StridedBlock &block;
+template <int step> struct TwoTapWinogradTile : TileOutputs {
+  const TwoTapBlock &block;
   const float *transformed; ///< Of the block.
   const float *nextTaps;    ///< Of whoever is next; null when nobody is.
-  float *weights;           ///< [6][terms][channels], with gaps.
+  float *weights;           ///< [parts][terms][channels], with gaps.
   float *sums; ///< Of each part [panels][rows][columns][16], with gaps.
 
   void run() const;
@@ -343,18 +365,20 @@ private:
   /// Rows of taps of the next terms, which are fetched meanwhile.
   struct Ahead {
     const float *rows;
-    int64_t count, step; ///< Rows, and those that two calls fetch.
+    int64_t count, each; ///< Rows, and those that two calls fetch.
     int64_t call = 0;
 
     /// Every other call fetches the first lines of some rows, the one behind it
     /// the second lines.
     void give(BlockedArguments &t) {
-      const int64_t row = call / 2 * step;
+      const int64_t row = call / 2 * each;
       t.ahead = rows + row * t.aheadStride + call % 2 * kChannelBlock;
-      t.aheadLines = row + step <= count ? step / t.blocks : 0;
+      t.aheadLines = row + each <= count ? each / t.blocks : 0;
       ++call;
     }
   };
+
+  static constexpr int64_t kSide = step + 1; ///< Of windows.
 
   int64_t channels() const { return channelEnd - channelBegin; }
   int64_t weightStride() const {
@@ -371,13 +395,15 @@ private:
                         Outputs &out) const;
 };
 
-inline StridedWinogradTile::Ahead
-StridedWinogradTile::aheadOf(int64_t first, int64_t terms) const {
+template <int step>
+inline typename TwoTapWinogradTile<step>::Ahead
+TwoTapWinogradTile<step>::aheadOf(int64_t first, int64_t terms) const {
   const int64_t left = plan.inChannels - first - terms;
   const float *next = left > 0 ? w.at(first + terms, 0) : nextTaps;
   if (!next)
     return {w.first, 0, 0};
-  const int64_t rows = 9 * least(left > 0 ? left : plan.kBlock, plan.kBlock);
+  const int64_t rows =
+      kSide * kSide * least(left > 0 ? left : plan.kBlock, plan.kBlock);
   // Whole lines for each sixteen terms of a call.
   const int64_t sixteens = terms / kChannelBlock;
   const int64_t pairs = most<int64_t>(block.callCount / 2 * sixteens, 1);
@@ -388,37 +414,41 @@ StridedWinogradTile::aheadOf(int64_t first, int64_t terms) const {
 constexpr bool isTap(int part) {
   return part == kZero || part == kMiddle || part == kInfinity;
 }
-/// Which row or column.
-constexpr int64_t tapOf(int part) {
-  return part == kMiddle ? 1 : part == kInfinity ? 2 : 0;
+/// Which row or column of windows of so many.
+constexpr int64_t tapOf(int part, int64_t side) {
+  return part == kMiddle ? 1 : part == kInfinity ? side - 1 : 0;
 }
 
 /// One vector of a row of G g G^T: the numbers that are no taps.
-template <int part>
+template <int part, int64_t side>
 [[gnu::always_inline]] inline void
 transformTaps(const float *taps, int64_t tap, float *target, int64_t stride) {
   constexpr float factor = part == kPlusP ? kP : part == kMinusP ? -kP : kQ;
-  Vec g[3];
-  DLC_UNROLL for (int j = 0; j < 3; ++j, taps += tap) {
-    if constexpr (!isTap(part))
-      g[j] = load(taps) + factor * load(taps + 6 * tap);
-    else if (j != 1)
-      g[j] = load(taps + 3 * tapOf(part) * tap);
-  }
-  store(target + kPlusP * stride, plusProduct(g[0], kP, g[2]));
-  store(target + kMinusP * stride, minusProduct(g[0], kP, g[2]));
-  store(target + kPlusQ * stride, plusProduct(g[0], kQ, g[2]));
+  constexpr int64_t last = (side - 1) * side; ///< The first of its row.
+  auto numberOf = [&](int64_t column) __attribute__((always_inline)) {
+    if constexpr (isTap(part))
+      return load(taps + (tapOf(part, side) * side + column) * tap);
+    else
+      return load(taps + column * tap) +
+             factor * load(taps + (last + column) * tap);
+  };
+  const Vec left = numberOf(0), right = numberOf(side - 1);
+  store(target + kPlusP * stride, plusProduct(left, kP, right));
+  store(target + kMinusP * stride, minusProduct(left, kP, right));
+  store(target + kPlusQ * stride, plusProduct(left, kQ, right));
   if constexpr (!isTap(part)) {
-    store(target + kZero * stride, g[0]);
-    store(target + kMiddle * stride, g[1]);
-    store(target + kInfinity * stride, g[2]);
+    store(target + kZero * stride, left);
+    store(target + kInfinity * stride, right);
+    if constexpr (side == 3)
+      store(target + kMiddle * stride, numberOf(1));
   }
 }
 
 /// The row of terms [first, first + terms).
+template <int step>
 template <int part>
-[[gnu::noinline]] void StridedWinogradTile::transformRow(int64_t first,
-                                                         int64_t terms) const {
+[[gnu::noinline]] void
+TwoTapWinogradTile<step>::transformRow(int64_t first, int64_t terms) const {
   // What is stored may be these members, for all that the compiler knows.
   const int64_t width = channels(), stride = weightStride();
   const int64_t tap = w.tap, panel = w.panel, term = w.term, block = w.block;
@@ -428,7 +458,7 @@ template <int part>
     for (int64_t c = 0; c < terms; c += kChannelBlock, taps += block) {
       const float *own = taps;
       DLC_KEEP_ROLLED for (int64_t l = 0; l < kChannelBlock; ++l) {
-        transformTaps<part>(own, tap, target, stride);
+        transformTaps<part, kSide>(own, tap, target, stride);
         own += term;
         target += width;
       }
@@ -437,10 +467,11 @@ template <int part>
 }
 
 /// t has all but what the part and its pixels say.
-inline void StridedWinogradTile::multiply(int v, int h, BlockedArguments &t,
-                                          const float *source,
-                                          int64_t sourcePanel, int64_t first,
-                                          Ahead &ahead) const {
+template <int step>
+inline void
+TwoTapWinogradTile<step>::multiply(int v, int h, BlockedArguments &t,
+                                   const float *source, int64_t sourcePanel,
+                                   int64_t first, Ahead &ahead) const {
   const int64_t pixels = block.pixelsOf(v, h);
   const int64_t panels = channels() / kChannelBlock;
   const PointCalls &calls = block.calls[v][h];
@@ -462,9 +493,10 @@ inline void StridedWinogradTile::multiply(int v, int h, BlockedArguments &t,
 
 /// Products of part v with those of all columns. Weights that are taps are read
 /// where they are.
+template <int step>
 template <int part>
-inline void StridedWinogradTile::computeRow(int64_t first, int64_t terms,
-                                            Ahead &ahead) const {
+inline void TwoTapWinogradTile<step>::computeRow(int64_t first, int64_t terms,
+                                                 Ahead &ahead) const {
   if (block.rows.of(part) == 0)
     return;
   BlockedArguments t = {};
@@ -473,27 +505,29 @@ inline void StridedWinogradTile::computeRow(int64_t first, int64_t terms,
   t.accumulate = first > 0;
   t.aheadStride = w.term;
   if constexpr (isTap(part)) {
-    const float *taps = w.at(first, 0) + 3 * tapOf(part) * w.tap;
+    const float *taps = w.at(first, 0) + kSide * tapOf(part, kSide) * w.tap;
     t.wStride = w.term;
     t.wGap = w.block - kChannelBlock * w.term;
     multiply(part, kZero, t, taps, w.panel, first, ahead);
-    multiply(part, kMiddle, t, taps + w.tap, w.panel, first, ahead);
-    multiply(part, kInfinity, t, taps + 2 * w.tap, w.panel, first, ahead);
+    multiply(part, kInfinity, t, taps + (kSide - 1) * w.tap, w.panel, first,
+             ahead);
+    if constexpr (step == 2)
+      multiply(part, kMiddle, t, taps + w.tap, w.panel, first, ahead);
   }
   transformRow<part>(first, terms);
   t.wStride = channels();
   t.wGap = 0;
-  for (int h = 0; h < kStridedParts; ++h)
+  for (int h = 0; h < partsOfStep(step); ++h)
     if (!isTap(part) || !isTap(h))
       multiply(part, h, t, weights + h * weightStride(), kChannelBlock, first,
                ahead);
 }
 
 /// False if an output is not finite.
+template <int step>
 template <bool isNarrowH, bool isNarrowW>
-[[gnu::always_inline]] inline bool
-StridedWinogradTile::transformOutputs(int64_t row, int64_t column,
-                                      int64_t channel, Outputs &out) const {
+[[gnu::always_inline]] inline bool TwoTapWinogradTile<step>::transformOutputs(
+    int64_t row, int64_t column, int64_t channel, Outputs &out) const {
   constexpr int height = isNarrowH ? 3 : 4, width = isNarrowW ? 3 : 4;
   const int64_t at = channel - channelBegin;
   const int64_t middleRow = block.rows.middleOf(row);
@@ -511,9 +545,11 @@ StridedWinogradTile::transformOutputs(int64_t row, int64_t column,
     Vec m[5];
     DLC_UNROLL for (int v = 0; v < kMiddle; ++v) if (!isNarrowH || v != kPlusQ)
         m[v] = sumOf(v, row);
-    transformStridedBack<isNarrowH>(m, y);
-    DLC_UNROLL for (int i = 0; i < height; ++i) y[i] +=
-        sumOf(kMiddle, middleRow + i);
+    transformTwoTapBack<isNarrowH>(m, y);
+    if constexpr (step == 2) {
+      DLC_UNROLL for (int i = 0; i < height; ++i) y[i] +=
+          sumOf(kMiddle, middleRow + i);
+    }
   };
   Vec half[4][5];
   DLC_UNROLL for (int h = 0; h < kMiddle; ++h) {
@@ -524,9 +560,9 @@ StridedWinogradTile::transformOutputs(int64_t row, int64_t column,
     DLC_UNROLL for (int i = 0; i < height; ++i) half[i][h] = y[i];
   }
   DLC_UNROLL for (int i = 0; i < height; ++i)
-      transformStridedBack<isNarrowW>(half[i], out[i]);
+      transformTwoTapBack<isNarrowW>(half[i], out[i]);
   const int64_t middle = block.columns.middleOf(column);
-  DLC_UNROLL for (int j = 0; j < width; ++j) {
+  DLC_UNROLL for (int j = 0; step == 2 && j < width; ++j) {
     Vec y[4];
     columnOf(kMiddle, middle + j, y);
     DLC_UNROLL for (int i = 0; i < height; ++i) out[i][j] += y[i];
@@ -534,12 +570,13 @@ StridedWinogradTile::transformOutputs(int64_t row, int64_t column,
   return areFinite<isNarrowH, isNarrowW>(out);
 }
 
-inline void StridedWinogradTile::run() const {
+template <int step> inline void TwoTapWinogradTile<step>::run() const {
   for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
     const int64_t terms = least(plan.kBlock, plan.inChannels - first);
     Ahead ahead = aheadOf(first, terms);
     computeRow<kZero>(first, terms, ahead);
-    computeRow<kMiddle>(first, terms, ahead);
+    if constexpr (step == 2)
+      computeRow<kMiddle>(first, terms, ahead);
     computeRow<kInfinity>(first, terms, ahead);
     computeRow<kPlusP>(first, terms, ahead);
     computeRow<kMinusP>(first, terms, ahead);
@@ -554,7 +591,7 @@ inline void StridedWinogradTile::run() const {
           Outputs out;
           if (!transformOutputs<isNarrowH, isNarrowW>(row, column, channel,
                                                       out)) [[unlikely]]
-            computeDirectly(at, /*step=*/2, channel, out);
+            computeDirectly(at, step, channel, out);
           write<isNarrowH, isNarrowW>(at, channel, out);
         }
       });
@@ -567,32 +604,39 @@ inline const float *tapsOf(const WinogradPlan &plan, void *const *arguments,
   return TapWeights(plan, w, channel < plan.outChannels ? channel : 0).at(0, 0);
 }
 
-/// Tiles of the grid: block, part of the output channels, the last fastest.
-void runStridedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
-                               int64_t begin, int64_t end) {
-  alignas(64) float weights[kStridedParts * (kWinogradWeights + kWinogradGap)];
-  alignas(64) float sums[kStridedTiles * kStridedPixels * kHalfChannels +
-                         kStridedParts * kStridedParts * kWinogradGap];
+template <int step>
+void runTwoTapProduct(const WinogradPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end) {
+  alignas(64) float weights[kTwoTapParts * (kWinogradWeights + kWinogradGap)];
+  alignas(64) float sums[kTwoTapSums * kHalfChannels +
+                         kTwoTapParts * kTwoTapParts * kWinogradGap];
   const auto *transformed = static_cast<const float *>(arguments[5]);
   const int64_t parts = (plan.outChannels + plan.outBlock - 1) / plan.outBlock;
   for (int64_t tile = begin; tile < end; ++tile) {
-    StridedBlock block(plan, tile / parts);
+    TwoTapBlock block(plan, tile / parts);
     const int64_t channel = tile % parts * plan.outBlock;
     const int64_t last = least(channel + plan.outBlock, plan.outChannels);
-    block.planCalls((last - channel) / kChannelBlock);
+    block.planCalls(partsOfStep(step), (last - channel) / kChannelBlock);
     const TileOutputs outputs = outputsOf(plan, arguments, channel, last);
-    StridedWinogradTile{outputs,
-                        block,
-                        transformed + block.offset,
-                        tile + 1 < end ? tapsOf(plan, arguments, last)
-                                       : nullptr,
-                        weights,
-                        sums}
+    TwoTapWinogradTile<step>{outputs,
+                             block,
+                             transformed + block.offset,
+                             tile + 1 < end ? tapsOf(plan, arguments, last)
+                                            : nullptr,
+                             weights,
+                             sums}
         .run();
   }
+}
+
+/// Tiles of the grid: block, part of the output channels, the last fastest.
+void runTwoTapWinogradProduct(const WinogradPlan &plan, void *const *arguments,
+                              int64_t begin, int64_t end) {
+  plan.step == 2 ? runTwoTapProduct<2>(plan, arguments, begin, end)
+                 : runTwoTapProduct<1>(plan, arguments, begin, end);
 }
 
 } // namespace
 } // namespace dlc::rt::cpu
 
-#endif // DLC_RUNTIME_KERNEL_CPU_STRIDEDWINOGRADTILES_H
+#endif // DLC_RUNTIME_KERNEL_CPU_TWOTAPWINOGRADTILES_H
