@@ -47,6 +47,33 @@ kernel.func @large_image(%x: tensor<1x16x16x16x16xf32>, %w: tensor<256x256x3x3xf
   kernel.return %0 : tensor<1x16x14x14x16xf32>
 }
 
+// Of two taps in each direction, every other one of three or both of two; but
+// not where one image has four tiles, or outputs are left over.
+// CHECK: kernel.library @steps_of_two "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 256, 256, 3, 3>, packed_w = 1 : i64, strides = array<i64: 2, 2>} workspace(
+// STRICT: kernel.library @steps_of_two "cpu.conv" {channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 256, 256, 3, 3>, packed_w = 1 : i64, strides = array<i64: 2, 2>} note
+kernel.func @steps_of_two(%x: tensor<1x16x29x29x16xf32>, %w: tensor<256x256x3x3xf32> {kernel.constant}) -> tensor<1x16x14x14x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64, strides = array<i64: 2, 2>} : (tensor<1x16x29x29x16xf32>, tensor<256x256x3x3xf32>) -> tensor<1x16x14x14x16xf32>
+  kernel.return %0 : tensor<1x16x14x14x16xf32>
+}
+
+// CHECK: kernel.library @two_taps "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 256, 2, 2>, packed_w = 1 : i64} workspace(
+kernel.func @two_taps(%x: tensor<1x16x32x32x16xf32>, %w: tensor<512x256x2x2xf32> {kernel.constant}) -> tensor<1x32x31x31x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x16x32x32x16xf32>, tensor<512x256x2x2xf32>) -> tensor<1x32x31x31x16xf32>
+  kernel.return %0 : tensor<1x32x31x31x16xf32>
+}
+
+// CHECK: kernel.library @few_tiles "cpu.conv" {channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64, strides = array<i64: 2, 2>} note
+kernel.func @few_tiles(%x: tensor<1x32x15x15x16xf32>, %w: tensor<512x512x3x3xf32> {kernel.constant}) -> tensor<1x32x7x7x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64, strides = array<i64: 2, 2>} : (tensor<1x32x15x15x16xf32>, tensor<512x512x3x3xf32>) -> tensor<1x32x7x7x16xf32>
+  kernel.return %0 : tensor<1x32x7x7x16xf32>
+}
+
+// CHECK: kernel.library @left_over "cpu.conv" {channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 64, 64, 2, 2>, packed_w = 1 : i64} note
+kernel.func @left_over(%x: tensor<1x4x41x6x16xf32>, %w: tensor<64x64x2x2xf32> {kernel.constant}) -> tensor<1x4x40x5x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x4x41x6x16xf32>, tensor<64x64x2x2xf32>) -> tensor<1x4x40x5x16xf32>
+  kernel.return %0 : tensor<1x4x40x5x16xf32>
+}
+
 // Weights that are not constant are transformed in each run, of tensors in
 // blocks.
 // CHECK: kernel.library @transformed "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64} workspace(
