@@ -128,15 +128,18 @@ static std::optional<std::pair<Value, Branch>> matchBranch(Value value,
   return std::nullopt;
 }
 
-/// The summands of `add`, and of sums that are summands of nothing else.
-static void addSummands(AddOp add, Sum &sum) {
-  for (Value value : add->getOperands()) {
+/// The summands of the root, and of sums that are summands of nothing else, in
+/// their order.
+static void addSummands(Sum &sum) {
+  SmallVector<Value> left(llvm::reverse(sum.root->getOperands()));
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
     auto inner = value.getDefiningOp<AddOp>();
     if (inner && inner->hasOneUse() &&
         inner->getResultTypes() == sum.root->getResultTypes() &&
         inner->getDiscardableAttrDictionary() ==
             sum.root->getDiscardableAttrDictionary())
-      addSummands(inner, sum);
+      llvm::append_range(left, llvm::reverse(inner->getOperands()));
     else
       sum.summands.push_back(value);
   }
@@ -151,7 +154,7 @@ static bool isSummand(AddOp add) {
 
 static Sum readSum(AddOp root) {
   Sum sum{root, {}, {}};
-  addSummands(root, sum);
+  addSummands(sum);
   for (auto [i, value] : llvm::enumerate(sum.summands))
     if (auto branch = matchBranch(value, root.getY());
         branch && value.getDefiningOp()->getDiscardableAttrDictionary() ==
@@ -185,9 +188,25 @@ static bool isAlike(const Branch &branch, ConvOp other) {
          typeOf(conv.getW()).getDimSize(0) == type.getDimSize(0);
 }
 
-static void addTo(Floats &sums, ArrayRef<double> summands) {
-  for (auto [sum, summand] : llvm::zip_equal(sums, summands))
-    sum += summand;
+/// A branch of which the largest one has all taps, and where.
+struct PlacedBranch {
+  const Branch *branch;
+  SmallVector<int64_t> place;
+};
+
+static SmallVector<PlacedBranch> placeBranches(ArrayRef<Branch> branches,
+                                               ConvOp largest) {
+  const Windows whole = windowsOf(largest);
+  SmallVector<PlacedBranch> placed;
+  for (const Branch &branch : branches) {
+    if (!isAlike(branch, largest))
+      continue;
+    ConvOp conv = branch.conv;
+    if (auto place = placeIn(whole, conv ? windowsOf(conv)
+                                         : pointsOf(whole.taps.size())))
+      placed.push_back({&branch, std::move(*place)});
+  }
+  return placed;
 }
 
 /// One convolution in the place of those branches that it can compute; the
@@ -197,53 +216,55 @@ static Value mergeBranches(OpBuilder &builder, const Sum &sum,
                            ArrayRef<Branch> branches,
                            SmallVectorImpl<size_t> &replaced) {
   ConvOp largest = largestOf(branches);
-  if (!largest)
+  if (!largest || branches.size() < 2)
     return {};
-  const Windows whole = windowsOf(largest);
+  SmallVector<PlacedBranch> placed = placeBranches(branches, largest);
+  if (placed.size() < 2)
+    return {};
   auto type = typeOf(largest.getW());
   const int64_t channels = type.getDimSize(0);
   WeightSum weights(type);
-  Floats bias(channels, 0);
+  Floats bias; // Empty without one.
+  auto addBias = [&](ArrayRef<double> summands) {
+    bias.resize(channels, 0);
+    for (auto [sum, summand] : llvm::zip_equal(bias, summands))
+      sum += summand;
+  };
   SmallVector<Location> locations;
-  for (const Branch &branch : branches) {
-    ConvOp conv = branch.conv;
-    if (!isAlike(branch, largest))
-      continue;
-    auto place =
-        placeIn(whole, conv ? windowsOf(conv) : pointsOf(whole.taps.size()));
-    if (!place)
-      continue;
+  for (const auto &[branch, place] : placed) {
+    ConvOp conv = branch->conv;
     if (!conv)
-      weights.addDiagonal(branch.factors, *place);
-    else if (!weights.add(getConstantElements(conv.getW()), *place))
+      weights.addDiagonal(branch->factors, place);
+    else if (!weights.add(getConstantElements(conv.getW()), place))
       return {};
     if (conv && conv.getBias())
-      addTo(bias, *readFloats(conv.getBias()));
-    locations.push_back(sum.summands[branch.summand].getLoc());
-    replaced.push_back(branch.summand);
+      addBias(*readFloats(conv.getBias()));
+    locations.push_back(sum.summands[branch->summand].getLoc());
+    replaced.push_back(branch->summand);
   }
-  if (replaced.size() < 2)
-    return {};
   const bool isOnly = sum.branches.size() == 1;
   for (auto [i, value] : llvm::enumerate(sum.summands))
     if (isOnly && getConstantElements(value))
       if (auto summands = readPerChannel(value, type.getRank(), 1, channels)) {
-        addTo(bias, *summands);
+        addBias(*summands);
         replaced.push_back(i);
       }
   ElementsAttr elements = weights.finish();
   if (!elements)
     return {};
   Location loc = FusedLoc::get(builder.getContext(), locations);
-  Value w = ConstantOp::create(builder, loc, elements);
-  Value b = ConstantOp::create(
-      builder, loc,
-      makeFloats(RankedTensorType::get(channels, type.getElementType()), bias));
-  OperationState state(loc, largest->getName(), {largest.getX(), w, b},
+  SmallVector<Value> operands = {largest.getX(),
+                                 ConstantOp::create(builder, loc, elements)};
+  if (!bias.empty())
+    operands.push_back(ConstantOp::create(
+        builder, loc,
+        makeFloats(RankedTensorType::get(channels, type.getElementType()),
+                   bias)));
+  OperationState state(loc, largest->getName(), operands,
                        largest->getResultTypes(), largest->getAttrs());
   remark::passed(loc, remark::RemarkOpts::name("MergeBranches")
                           .category("graph-merge-branches"))
-      << remark::add("{0} branches became one convolution", replaced.size());
+      << remark::add("{0} branches became one convolution", placed.size());
   return builder.create(state)->getResult(0);
 }
 

@@ -161,8 +161,9 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
   }
 }
 
-/// A number of rows that `extent` is cut into evenly and that whole squares hold
-/// the least more than, the smallest one; of `least` rows if they can be; or 0.
+/// How many rows of `extent` a tile has, all tiles as many: `least` if that is
+/// more than a square's and can be. Else so many that squares of sixteen hold
+/// the fewest rows beside them; or 0.
 static int64_t squareRows(int64_t extent, int64_t least) {
   if (least > kSquareRows && extent % least == 0)
     return least;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <span>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -176,12 +177,15 @@ struct Callers {
 /// The pool whose tiles the thread computes: its calls inside of them are no
 /// further threads.
 static thread_local const void *computesFor = nullptr;
+/// Whether this thread is a worker of some pool.
+static thread_local bool isWorker = false;
 
 struct WorkerPool::State {
   struct Worker {
     State *state;
     unsigned self; ///< From 1; a caller is 0.
     pthread_t thread;
+    int keptOff = -1; ///< What keepOffCaller() has taken from it.
   };
 
   /// Calls at once that workers serve; further callers compute alone.
@@ -199,8 +203,11 @@ struct WorkerPool::State {
   alignas(64) std::atomic<uint64_t> callers = 0;
   /// Until when places of `callers` are kept, of the first that was.
   std::atomic<uint64_t> keptUntil = 0;
-  /// The processor of a caller that workers keep off, -1 for none.
+  /// The processor of a caller that workers keep off, -1 for none, and when
+  /// that became so. Written by whom `isMoving` belongs to.
   std::atomic<int> keptOff = -1;
+  std::atomic<uint64_t> keptOffAt = 0;
+  std::atomic_flag isMoving;
   /// What callers have computed alone while workers slept, modelled, and when
   /// the last of it began: calls apart from each other are not summed. Relaxed:
   /// workers may be woken too soon or too late.
@@ -222,6 +229,7 @@ struct WorkerPool::State {
   void share(Job &job, uint32_t tiles, uint64_t nanoseconds);
   bool isWorthWaking(uint64_t nanoseconds);
   void keepOffCaller();
+  void keepOff(Worker &worker, int own, const cpu_set_t &allowed);
   void enterCaller();
   void leaveCaller();
   void endPlaces();
@@ -248,6 +256,7 @@ bool WorkerPool::State::prepare(unsigned count) {
 void *WorkerPool::State::workerMain(void *worker) {
   // Not a copy: the creator may still be writing the thread's handle.
   const Worker &mine = *static_cast<Worker *>(worker);
+  isWorker = true;
   pthread_setname_np(pthread_self(), "dlc-worker");
   mine.state->work(mine.self);
   return nullptr;
@@ -326,29 +335,52 @@ bool WorkerPool::State::isWorthWaking(uint64_t nanoseconds) {
 /// one for one that the host has taken away, and put a worker that is woken
 /// beside its caller, which computes: each then waits for the other, until some
 /// milliseconds later one is moved. So a worker may run anywhere else, where
-/// there is room for all.
+/// there is room for all. It gets back what it was kept off before, unless
+/// neither its caller nor the first thread of the process may run there: then
+/// others may have taken it from all threads.
 void WorkerPool::State::keepOffCaller() {
+  // Callers that move more often than that have workers beside them meanwhile.
+  constexpr uint64_t pauseNanoseconds = 10'000'000;
   const int own = sched_getcpu();
-  if (isPinned || guard.isChild() || own < 0 || own >= CPU_SETSIZE ||
-      keptOff.load(std::memory_order_relaxed) == own)
+  if (isPinned || isWorker || guard.isChild() || own < 0 ||
+      own >= CPU_SETSIZE || keptOff.load(std::memory_order_relaxed) == own)
     return;
   const Callers known = Callers::of(callers.load(std::memory_order_relaxed));
-  if (known.inside + known.away > 1)
+  const uint64_t now = nowNanoseconds(),
+                 last = keptOffAt.load(std::memory_order_relaxed);
+  cpu_set_t allowed, ofFirst;
+  if (known.inside + known.away > 1 ||
+      (last && now - last < pauseNanoseconds) ||
+      sched_getaffinity(0, sizeof(allowed), &allowed) ||
+      sched_getaffinity(getpid(), sizeof(ofFirst), &ofFirst) ||
+      isMoving.test_and_set(std::memory_order_acquire))
     return;
-  const int before = keptOff.exchange(own, std::memory_order_relaxed);
-  for (const Worker &worker : workers) {
-    // As it is now: others may have changed it.
-    cpu_set_t processors;
-    if (pthread_getaffinity_np(worker.thread, sizeof(processors), &processors))
-      return;
-    if (before >= 0)
-      CPU_SET(before, &processors);
-    CPU_CLR(own, &processors);
-    if (CPU_COUNT(&processors) < int(threads) - 1)
-      CPU_SET(own, &processors);
-    (void)pthread_setaffinity_np(worker.thread, sizeof(processors),
-                                 &processors);
+  CPU_OR(&allowed, &allowed, &ofFirst);
+  for (Worker &worker : workers)
+    keepOff(worker, own, allowed);
+  keptOff.store(own, std::memory_order_relaxed);
+  keptOffAt.store(now, std::memory_order_relaxed);
+  isMoving.clear(std::memory_order_release);
+}
+
+/// Of a worker, whose processors others may have changed meanwhile.
+void WorkerPool::State::keepOff(Worker &worker, int own,
+                                const cpu_set_t &allowed) {
+  cpu_set_t before;
+  if (pthread_getaffinity_np(worker.thread, sizeof(before), &before))
+    return;
+  cpu_set_t after = before;
+  int taken = -1;
+  if (worker.keptOff >= 0 && CPU_ISSET(worker.keptOff, &allowed))
+    CPU_SET(worker.keptOff, &after);
+  if (CPU_ISSET(own, &after) && CPU_COUNT(&after) >= int(threads)) {
+    CPU_CLR(own, &after);
+    taken = own;
   }
+  if (!CPU_EQUAL(&before, &after) &&
+      pthread_setaffinity_np(worker.thread, sizeof(after), &after))
+    return;
+  worker.keptOff = taken;
 }
 
 void WorkerPool::State::enterCaller() {

@@ -89,7 +89,8 @@ inline constexpr int64_t kHalfChannels = 32, kHalfPoints = 18;
 /// sums, in floats; on the stack are those of six points and of all, 173 KiB.
 inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
 /// Of TwoTapWinogradTiles.h, in steps of two and of one: tiles of a block, at
-/// most, and pixels of all products of one. Sums on the stack are 288 KiB.
+/// most, and pixels of all products of one. Sums on the stack are 288 KiB, and
+/// weights 25.
 inline constexpr int64_t kTwoTapTiles[] = {28, 64}, kTwoTapPixels[] = {81, 25};
 inline constexpr int64_t kTwoTapSums = kTwoTapTiles[0] * kTwoTapPixels[0];
 static_assert(kTwoTapTiles[1] * kTwoTapPixels[1] <= kTwoTapSums);

@@ -141,9 +141,9 @@ Status cpu::checkWinograd(const ConvShape &shape) {
       hasForm && ((side == 3 && step == 1) || (isOfTwoTaps && shape.blockedY));
   if (!hasForm || (!shape.packed && !shape.blockedY))
     return refuse(
-        "algorithm 'winograd' with packed weights, or tensors in "
-        "blocks, of 3x3 taps and strides of one, or in blocks of two, "
-        "or of 2x2 taps there, dilations of one and one group");
+        "algorithm 'winograd' with packed weights, or tensors in blocks, of "
+        "3x3 taps, strides and dilations of one and one group; or in blocks "
+        "of 3x3 taps and strides of two, or of 2x2 taps");
   // From there on it was measured to be faster, by a half and more.
   constexpr int64_t fewest = 8;
   if (shape.inChannels < fewest || shape.outChannels < fewest)
@@ -238,8 +238,15 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
   // much as 100; of two taps, where they come back in 81 or 25 and what goes
-  // there is the whole image, 18 and 400 or 250.
-  const uint64_t transform = hasTwoTaps(shape) ? 18 : 8;
+  // there is the whole image, 18 and 400 or 250; 45 where images are in no
+  // cache of a processor's own.
+  constexpr int64_t cachedFloats = 1 << 20;
+  const int64_t floats =
+      shape.batch * (shape.inChannels * shape.in[0] * shape.in[1] +
+                     shape.outChannels * shape.pixels());
+  const uint64_t transform = !hasTwoTaps(shape)      ? 8
+                             : floats > cachedFloats ? 45
+                                                     : 18;
   const uint64_t transformWeights = shape.stride[0] == 2   ? 400
                                     : shape.kernel[0] == 2 ? 250
                                                            : 100;

@@ -177,8 +177,9 @@ def MergeBranchesPass : Pass<"graph-merge-branches", "::mlir::func::FuncOp"> {
     the image itself times a constant per channel, and a constant per channel that
     is added. Networks that are trained with several branches and not put
     together for use, as RepVGG and MobileOne, have such sums. Values change by
-    rounding only, and where parts overflow. What has other uses, and sums whose
-    weights are not finite, stay.
+    rounding only, and where parts overflow or elements are infinite: an infinity
+    less another one, which is no number, may be one that is left over. What has
+    other uses, and sums whose weights are not finite, stay.
     Cost: linear in the operations and in the weights that change.
 
     ```mlir

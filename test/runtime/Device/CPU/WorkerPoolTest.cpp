@@ -76,6 +76,15 @@ private:
   std::atomic<bool> haveMet = false;
 };
 
+/// Of a loop until something is so that scheduling decides.
+class Patience {
+public:
+  bool isLeft() const { return nowNanoseconds() < end; }
+
+private:
+  const uint64_t end = nowNanoseconds() + 20'000'000'000;
+};
+
 } // namespace
 
 TEST(WorkerPool, ComputesEachTileOnce) {
@@ -188,7 +197,8 @@ TEST(WorkerPool, SleepingWorkersWakeForSmallWorkThatFollowsOn) {
   std::unique_ptr<WorkerPool> pool = makePool(2);
   const std::thread::id caller = std::this_thread::get_id();
   sleepMilliseconds(20);
-  for (std::atomic<bool> hasHelp = false; !hasHelp;)
+  std::atomic<bool> hasHelp = false;
+  for (Patience patience; !hasHelp && patience.isLeft();)
     pool->parallelFor(2, WorkerPool::wakeAbove - 1, [&](int64_t, int64_t) {
       hasHelp = hasHelp || std::this_thread::get_id() != caller;
       // Meanwhile a worker that is awake takes the other tile.
@@ -196,6 +206,7 @@ TEST(WorkerPool, SleepingWorkersWakeForSmallWorkThatFollowsOn) {
            nowNanoseconds() < end;)
         ;
     });
+  EXPECT_TRUE(hasHelp);
 }
 
 TEST(WorkerPool, WakesOnDemand) {
@@ -333,37 +344,71 @@ TEST(WorkerPool, KeepsItsWorkersOnProcessors) {
   EXPECT_EQ(usableProcessors(), count); // The caller runs where it did.
 }
 
+namespace {
+
+/// Calls the function on a thread that is kept on one processor.
+template <typename Function>
+void onProcessor(unsigned processor, Function &&function) {
+  std::thread([&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    function();
+  }).join();
+}
+
+/// The processors of the worker of a pool of two, which sleeps before it is
+/// called from here. Empty where it did not come.
+cpu_set_t processorsOfWorker(WorkerPool &pool) {
+  const std::thread::id caller = std::this_thread::get_id();
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  sleepMilliseconds(15); // Longer than callers are not followed for.
+  Meeting meeting(2);
+  pool.parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+    meeting.attend();
+    if (std::this_thread::get_id() != caller)
+      EXPECT_EQ(sched_getaffinity(0, sizeof(processors), &processors), 0);
+  });
+  return processors;
+}
+
+} // namespace
+
 TEST(WorkerPool, WokenWorkersKeepOffTheirCaller) {
   const std::vector<unsigned> allowed = allowedProcessors();
   if (allowed.size() < 2)
     GTEST_SKIP() << "there is one processor";
   std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
-  const std::thread::id caller = std::this_thread::get_id();
-  for (unsigned own : {allowed[0], allowed[1], allowed[0]}) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(own, &set);
-    ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
-    std::atomic<bool> isOff = false;
-    while (!isOff) { // Unless it was awake still.
-      sleepMilliseconds(5);
-      std::atomic<int> inside = 0;
-      pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
-        ++inside;
-        while (inside != 2)
-          std::this_thread::yield();
-        cpu_set_t processors;
-        if (std::this_thread::get_id() == caller ||
-            sched_getaffinity(0, sizeof(processors), &processors))
-          return;
-        isOff = !CPU_ISSET(own, &processors);
-        EXPECT_GE(CPU_COUNT(&processors), int(allowed.size()) - 1);
-      });
-    }
-  }
-  EXPECT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  for (size_t i : {0, 1, 0})
+    onProcessor(allowed[i], [&] {
+      bool isOff = false;
+      for (Patience patience; !isOff && patience.isLeft();) {
+        const cpu_set_t processors = processorsOfWorker(*pool);
+        isOff =
+            CPU_COUNT(&processors) > 0 && !CPU_ISSET(allowed[i], &processors);
+      }
+      EXPECT_TRUE(isOff) << "processor " << allowed[i];
+    });
+}
+
+// Nobody puts a worker where it may not run.
+TEST(WorkerPool, WorkersStayWhereTheyMayRun) {
+  const std::vector<unsigned> allowed = allowedProcessors();
+  if (allowed.size() < 2)
+    GTEST_SKIP() << "there is one processor";
+  std::unique_ptr<WorkerPool> pool;
+  // Workers may run where they are made.
+  onProcessor(allowed[1], [&] { pool = makePool(2, /*spin=*/0); });
+  for (size_t i : {0, 1, 0, 1})
+    onProcessor(allowed[i], [&] {
+      for (int round = 0; round != 3; ++round) {
+        const cpu_set_t processors = processorsOfWorker(*pool);
+        for (unsigned other : allowed)
+          EXPECT_FALSE(other != allowed[1] && CPU_ISSET(other, &processors));
+      }
+    });
 }
 
 TEST(WorkerPool, NestedCallsRun) {

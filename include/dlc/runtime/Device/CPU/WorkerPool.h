@@ -24,7 +24,9 @@ struct WorkerPoolOptions {
   unsigned spinMicroseconds = 50;
   /// Keeps each worker on a processor of its own, a core as long as there are
   /// any (ThreadPlacement::order), the first of which is left to the caller.
-  /// For machines that nothing else runs on.
+  /// For machines that nothing else runs on. Without it workers may run on all
+  /// processors that they could before but the one that they were last woken
+  /// from, where these are as many as there are workers.
   bool pinsWorkers = false;
   /// How long workers leave the place of a caller that has left to it, where
   /// there are other callers: a program that runs again and again comes back.
