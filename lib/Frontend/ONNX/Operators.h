@@ -11,9 +11,9 @@
 namespace dlc::onnx {
 
 /// The versions of ai.onnx that the tables cover.
-inline constexpr int64_t kFirstOpset = 1, kLastOpset = 27;
+inline constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 /// The IR versions with the encoding that Reader.cpp knows.
-inline constexpr int64_t kFirstIrVersion = 3, kLastIrVersion = 13;
+inline constexpr int64_t kFirstIrVersion = 3, kLastIrVersion = 14;
 
 /// Any number of operands or results.
 inline constexpr uint8_t kAny = 255;

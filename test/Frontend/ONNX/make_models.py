@@ -271,6 +271,20 @@ text(
         g (float[2] s, float[2] a) => (float[2] t, float[2] copy) { t = Add(s, a) copy = Neg(t) }> }""",
 )
 text(
+    "opset-28",
+    """agraph (float[2] a, float[2] b, float[1, 1, 4, 4] x) => (float[2] y, float[1, 4, 2, 2] z)
+    { y = SwiGLU<alpha = 2.0>(a, b)
+      z = SpaceToDepth<blocksize = 2, mode = "DCR">(x) }""",
+    opset=28,
+    ir=14,
+)
+text(
+    "opset-28-mode",
+    """agraph (float[1, 1, 4, 4] x) => (float[1, 4, 2, 2] z)
+    { z = SpaceToDepth<blocksize = 2, mode = "CRD">(x) }""",
+    opset=28,
+)
+text(
     "loop-steps",
     """agraph (float[2] x, float[4] z) => (float[2] y, float[3, 2] all, float[2] twice, float[2] none)
     {
@@ -302,7 +316,7 @@ text("unknown-value", "agraph (float[2] x) => (float[2] y) { y = Add(x, nobody) 
 text("unsorted", "agraph (float[2] x) => (float[2] y) { y = Neg(z)\n z = Abs(x) }")
 text("cycle", "agraph (float[2] x) => (float[2] y) { a = Add(x, b)\n b = Abs(a)\n y = Abs(b) }")
 text("defined-twice", "agraph (float[2] x) => (float[2] y) { y = Neg(x)\n y = Abs(x) }")
-text("new-opset", "agraph (float[2] x) => (float[2] y) { y = Neg(x) }", opset=28)
+text("new-opset", "agraph (float[2] x) => (float[2] y) { y = Neg(x) }", opset=29)
 text("old-ir", "agraph (float[2] x) => (float[2] y) { y = Neg(x) }", ir=2)
 text("wrong-rank", "agraph (float[2] x, float[2, 2] w) => (float[2] y) { y = Conv(x, w) }")
 text("wrong-shapes", "agraph (float[2] x, float[3] w) => (float[3] y) { y = Add(x, w) }")

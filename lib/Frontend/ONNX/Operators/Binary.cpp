@@ -48,6 +48,12 @@ static void importMod(NodeContext &n) {
                   {{"fmod", n.getBool("fmod", false)}}));
 }
 
+static void importSwiGLU(NodeContext &n) {
+  Value gate =
+      n.b.op("swish", {n.in(0)}, {{"alpha", n.getFloat("alpha", 1.0f)}});
+  n.set(0, n.b.mul(gate, n.in(1)));
+}
+
 static void importBitShift(NodeContext &n) {
   bool left = n.getChoice("direction", "", {"LEFT", "RIGHT"}) == "LEFT";
   n.set(0, n.b.op(left ? "shift_left" : "shift_right", {n.in(0), n.in(1)}));
@@ -120,6 +126,7 @@ static constexpr Operator rows[] = {
     {"Sub", 1, 2, 2, 1, importLegacy<"sub">},
     {"Sub", 7, 2, 2, 1, importSimple<"sub">},
     {"Sum", 1, 1, kAny, 1, importVariadic<"add">},
+    {"SwiGLU", 28, 2, 2, 1, importSwiGLU},
     {"Where", 9, 3, 3, 1, importSimple<"select">},
     {"Xor", 1, 2, 2, 1, importLegacy<"logical_xor">},
     {"Xor", 7, 2, 2, 1, importSimple<"logical_xor">},

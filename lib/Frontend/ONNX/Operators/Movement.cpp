@@ -234,6 +234,8 @@ static void importDepthToSpace(NodeContext &n) {
 }
 
 static void importSpaceToDepth(NodeContext &n) {
+  if (n.opset >= 28 && n.getChoice("mode", "DCR", {"DCR", "CRD"}) == "CRD")
+    return n.unsupported("SpaceToDepth of mode CRD");
   n.set(0, n.b.op("space_to_depth", {n.in(0)},
                   {{"blocksize", n.getInt("blocksize", 0)}}));
 }
