@@ -316,43 +316,76 @@ static double poolBin(const TensorView &x, int64_t channel,
   return isMax ? best : sum / std::max(count, 1.0);
 }
 
+namespace {
+/// A region, which lies in one of the images.
+template <typename E> struct Region {
+  int64_t batch;
+  RegionAxis<Coordinate<E>> axes[2];
+};
+} // namespace
+
 template <typename E>
-static Status alignRegion(ComputeContext &context, int64_t region) {
+static Status readRegion(ComputeContext &context, int64_t index,
+                         Region<E> &region) {
   using Real = Coordinate<E>;
   const TensorView &x = context.input(0), &batches = context.input(2);
+  region.batch = batches.type == DLC_I32 ? batches.as<int32_t>()[index]
+                                         : batches.as<int64_t>()[index];
+  DLC_RETURN_IF_ERROR(checkBatch(region.batch, x.shape[0], index));
   const Attributes &attributes = context.attrs();
-  TensorView &y = context.output(0);
-  int64_t batch = batches.type == DLC_I32 ? batches.as<int32_t>()[region]
-                                          : batches.as<int64_t>()[region];
-  DLC_RETURN_IF_ERROR(checkBatch(batch, x.shape[0], region));
   Real corners[4];
   for (int64_t i = 0; i < 4; ++i)
-    corners[i] = static_cast<Real>(
-        loadElement<E>(context.input(1).data, region * 4 + i));
-  RegionAxis<Real> axes[2];
+    corners[i] =
+        static_cast<Real>(loadElement<E>(context.input(1).data, index * 4 + i));
   for (int64_t d = 0; d < 2; ++d) // the regions name x before y
-    DLC_RETURN_IF_ERROR(makeAxis(corners[1 - d], corners[3 - d], y.shape[2 + d],
-                                 attributes.getInt("sampling_ratio", 0),
-                                 attributes, axes[d]));
-  bool isMax = attributes.getString("mode", "avg") == "max";
-  const int64_t channels = x.shape[1], bins = y.shape[2] * y.shape[3],
-                plane = x.shape[2] * x.shape[3];
-  std::vector<AxisSample> rows, columns;
-  for (int64_t bin = 0; bin < bins; ++bin) {
-    findSamples(axes[0], bin / y.shape[3], x.shape[2], x.shape[3], rows);
-    findSamples(axes[1], bin % y.shape[3], x.shape[3], 1, columns);
-    for (int64_t c = 0; c < channels; ++c)
-      storeElement<E>(
-          y.data, (region * channels + c) * bins + bin,
-          poolBin<E>(x, (batch * channels + c) * plane, rows, columns, isMax));
-  }
+    DLC_RETURN_IF_ERROR(makeAxis(
+        corners[1 - d], corners[3 - d], context.output(0).shape[2 + d],
+        attributes.getInt("sampling_ratio", 0), attributes, region.axes[d]));
   return Status::ok();
+}
+
+template <typename E>
+static void alignRegion(ComputeContext &context, int64_t index,
+                        const Region<E> &region) {
+  const TensorView &x = context.input(0);
+  TensorView &y = context.output(0);
+  const bool isMax = context.attrs().getString("mode", "avg") == "max";
+  const int64_t channels = x.shape[1], height = y.shape[2], width = y.shape[3],
+                plane = x.shape[2] * x.shape[3];
+  std::vector<std::vector<AxisSample>> rows(height), columns(width);
+  for (int64_t i = 0; i < height; ++i)
+    findSamples(region.axes[0], i, x.shape[2], x.shape[3], rows[i]);
+  for (int64_t j = 0; j < width; ++j)
+    findSamples(region.axes[1], j, x.shape[3], 1, columns[j]);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t i = 0; i < height; ++i)
+      for (int64_t j = 0; j < width; ++j)
+        storeElement<E>(y.data,
+                        ((index * channels + c) * height + i) * width + j,
+                        poolBin<E>(x, (region.batch * channels + c) * plane,
+                                   rows[i], columns[j], isMax));
 }
 
 static Status computeRoiAlign(ComputeContext &context) {
   return dispatchFloat(context.input(0).type, [&]<typename E>(E) {
-    for (int64_t region = 0; region < context.output(0).shape[0]; ++region)
-      DLC_RETURN_IF_ERROR(alignRegion<E>(context, region));
+    const TensorView &x = context.input(0), &y = context.output(0);
+    Region<E> region;
+    int64_t samples = 0;
+    for (int64_t i = 0; i < y.shape[0]; ++i) {
+      DLC_RETURN_IF_ERROR(readRegion<E>(context, i, region));
+      samples =
+          std::max(samples, region.axes[0].samples * region.axes[1].samples);
+    }
+    const double elements = static_cast<double>(x.shape[1]) *
+                            static_cast<double>(y.shape[2] * y.shape[3]);
+    context.inParts(y.shape[0],
+                    elements * (3 + 8 * static_cast<double>(samples)),
+                    [&](int64_t begin, int64_t end) {
+                      Region<E> own;
+                      for (int64_t i = begin; i < end; ++i)
+                        if (readRegion<E>(context, i, own).isOk()) // It was.
+                          alignRegion<E>(context, i, own);
+                    });
     return Status::ok();
   });
 }

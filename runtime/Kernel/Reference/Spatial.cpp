@@ -377,29 +377,46 @@ static Status computeCol2Im(ComputeContext &context) {
       readBlocks(context.attrs(), image, block, window, blocks));
   int64_t pixels = extentOf(image, 0, image.size());
   int64_t rows = extentOf(block, 0, block.size());
+  // Positions along the last dimension are neighbours.
+  const size_t last = image.size() - 1;
+  const std::span<const int64_t> outer = std::span(blocks).first(last);
+  const int64_t run = blocks[last];
   return dispatch(x.type, [&]<typename E>(E) {
     using Sum = Accumulator<E>;
-    std::vector<Sum> sums(pixels);
-    for (int64_t plane = 0; plane < y.shape[0] * y.shape[1]; ++plane) {
+    auto addPlane = [&](int64_t plane, std::vector<Sum> &sums) {
       std::ranges::fill(sums, Sum(0));
       int64_t from = plane * rows * x.shape[2];
       for (IndexCounter in(block); !in.isDone(); in.next()) {
-        for (IndexCounter at(blocks); !at.isDone(); at.next(), ++from) {
+        auto placeOf = [&](size_t d, int64_t at) {
+          return at * window.strides[d] - window.padBegin[d] +
+                 in[d] * window.dilations[d];
+        };
+        for (IndexCounter at(outer); !at.isDone(); at.next(), from += run) {
           int64_t offset = 0;
           bool isInside = true;
-          for (size_t d = 0; d < image.size(); ++d) {
-            int64_t place = at[d] * window.strides[d] - window.padBegin[d] +
-                            in[d] * window.dilations[d];
+          for (size_t d = 0; d < last; ++d) {
+            const int64_t place = placeOf(d, at[d]);
             isInside &= place >= 0 && place < image[d];
             offset = isInside ? offset * image[d] + place : 0;
           }
-          if (isInside)
-            sums[offset] += Sum(loadElement<E>(x.data, from));
+          for (int64_t i = 0; isInside && i < run; ++i)
+            if (const int64_t place = placeOf(last, i);
+                place >= 0 && place < image[last])
+              sums[offset * image[last] + place] +=
+                  Sum(loadElement<E>(x.data, from + i));
         }
       }
       for (int64_t i = 0; i < pixels; ++i)
         storeElement<E>(y.data, plane * pixels + i, sums[i]);
-    }
+    };
+    context.inParts(y.shape[0] * y.shape[1],
+                    static_cast<double>(pixels) +
+                        5 * static_cast<double>(rows * x.shape[2]),
+                    [&](int64_t begin, int64_t end) {
+                      std::vector<Sum> sums(pixels);
+                      for (int64_t plane = begin; plane < end; ++plane)
+                        addPlane(plane, sums);
+                    });
     return Status::ok();
   });
 }
