@@ -70,10 +70,11 @@ static std::string elementText(const rt::TensorView &tensor, int64_t i) {
   }
 }
 
-/// The first elements of a tensor as text.
+/// All elements of a short tensor as text, or the first of a long one.
 static std::string preview(const rt::TensorView &tensor) {
+  constexpr int64_t few = 16, first = 4;
   std::string text;
-  int64_t count = tensor.size(), shown = std::min<int64_t>(count, 4);
+  const int64_t count = tensor.size(), shown = count > few ? first : count;
   for (int64_t i = 0; i < shown; ++i)
     text += (i ? " " : "") + elementText(tensor, i);
   return count > shown ? text + " ..." : text;
