@@ -108,7 +108,7 @@ for MODEL, WORDS in {
     "truncated": ["malformed protobuf"],
     "noise": ["malformed protobuf"],
     "old-ir": ["IR version 2"],
-    "new-opset": ["opset 28"],
+    "new-opset": ["opset 29"],
     "no-opset": ["opset import"],
     "other-domain": ["Binarizer"],
     "unknown-operator": ["unknown operator Frobnicate"],
