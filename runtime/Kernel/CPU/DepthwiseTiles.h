@@ -265,7 +265,8 @@ inline Vec loadInside(const float *row, int64_t left, int64_t stride,
 }
 
 /// Adds the products of a row of results that lie next to each other, from
-/// `column` on.
+/// `column` on; load(row, left, tap, v) is what a tap meets of vector v, whose
+/// first element is number `left` of an image's row.
 template <int vectors, typename Load>
 [[gnu::always_inline]] inline void addTaps(const DepthwisePlane &p, int64_t row,
                                            int64_t column, Vec (&sums)[vectors],
@@ -281,7 +282,7 @@ template <int vectors, typename Load>
       const int64_t left =
           column * plan.strideW - plan.padLeft + j * plan.dilationW;
       DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] +=
-          weight * load(inRow, left + v * kLanes * plan.strideW);
+          weight * load(inRow, left + v * kLanes * plan.strideW, j, v);
     }
   }
 }
@@ -298,6 +299,43 @@ inline void finishSum(const DepthwisePlane &p, int64_t row, int64_t column,
   storeFirst(p.y + at, sum, count);
 }
 
+/// Elements of a row, every so many of which become neighbours: for wide
+/// kernels in steps of more than two, which read each of them several times.
+class PartedRow {
+public:
+  /// Of `reach` elements that results in steps read.
+  PartedRow(const DepthwisePlan &plan, int64_t reach)
+      : pays(plan.strideW > 2 && plan.kernelW >= 2 * plan.strideW &&
+             plan.kernelW <= kMostTaps && reach + plan.strideW <= kMost),
+        step(plan.strideW), reach(reach), pitch((reach + step - 1) / step) {
+    for (int64_t j = 0; pays && j < plan.kernelW; ++j) {
+      const int64_t at = j * plan.dilationW;
+      places[j] = at % step * pitch + at / step;
+    }
+  }
+
+  void read(const float *source) {
+    float *target = elements;
+    for (int64_t phase = 0; phase < step; ++phase, target += pitch)
+      for (int64_t i = 0, at = phase; at < reach; ++i, at += step)
+        target[i] = source[at];
+  }
+  /// Vector v of what tap j meets.
+  Vec tap(int64_t j, int v) const {
+    return load(elements + places[j] + v * kLanes);
+  }
+
+  /// Whether they are read often enough, and fit.
+  const bool pays;
+
+private:
+  static constexpr int64_t kMost = 4096, kMostTaps = 512;
+  const int64_t step, reach, pitch;
+  int64_t places[kMostTaps];
+  // Vectors may end behind the last element, where nothing uses them.
+  float elements[kMost + kLanes];
+};
+
 /// Any kernel and dilation: steps of more than two columns, and those of one or
 /// two with kernels wider than kMostFewTaps, as resampling has them. Where all
 /// taps of a few vectors are in the image, they share each weight.
@@ -309,6 +347,7 @@ template <int stride> void runAnyStrips(const DepthwisePlane &p) {
                         (plan.kernelW - 1) * plan.dilationW +
                         (stride == 2 ? 2 : 1);
   constexpr int64_t mostStride = 1 << 26; // Places of lanes are of 32 bits.
+  PartedRow parted(plan, reach);
   for (int64_t row = 0; row < plan.outH; ++row)
     for (int64_t column = 0; column < plan.outW;) {
       const int64_t left = column * plan.strideW - plan.padLeft;
@@ -317,18 +356,30 @@ template <int stride> void runAnyStrips(const DepthwisePlane &p) {
           plan.strideW <= mostStride) {
         Vec sums[vectors];
         DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] = splat(p.bias);
-        addTaps(p, row, column, sums, [&](const float *inRow, int64_t at) {
-          return loadEvery<stride>(inRow + at, plan.strideW);
-        });
+        const float *known = nullptr;
+        if (parted.pays)
+          addTaps(p, row, column, sums,
+                  [&](const float *inRow, int64_t, int64_t tap, int v) {
+                    if (inRow != known)
+                      parted.read(inRow + left);
+                    known = inRow;
+                    return parted.tap(tap, v);
+                  });
+        else
+          addTaps(p, row, column, sums,
+                  [&](const float *inRow, int64_t at, int64_t, int) {
+                    return loadEvery<stride>(inRow + at, plan.strideW);
+                  });
         for (int v = 0; v < vectors; ++v)
           finishSum(p, row, column + v * kLanes, sums[v]);
         column += vectors * kLanes;
         continue;
       }
       Vec sums[1] = {splat(p.bias)};
-      addTaps(p, row, column, sums, [&](const float *inRow, int64_t at) {
-        return loadInside(inRow, at, plan.strideW, plan.inW);
-      });
+      addTaps(p, row, column, sums,
+              [&](const float *inRow, int64_t at, int64_t, int) {
+                return loadInside(inRow, at, plan.strideW, plan.inW);
+              });
       finishSum(p, row, column, sums[0]);
       column += kLanes;
     }

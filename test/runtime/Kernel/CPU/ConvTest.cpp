@@ -136,8 +136,13 @@ TEST(ConvTest, DepthwiseOddities) {
   check({1, 200, {5, 40}, 200, {5, 5}, {2, 2}, {2, 2, 2, 2}, {}, 200});
 }
 
-// Rows long enough for some vectors at once, beside which there are borders.
+// Rows long enough for some vectors at once, beside which there are borders; of
+// several rows of taps, too, and of more than are parted.
 TEST(ConvTest, LongDepthwiseRows) {
+  for (int64_t stride : {3, 4, 7})
+    check({1, 2, {7, 900}, 2, {3, 21}, {2, stride}, {1, 9, 1, 9}, {}, 2});
+  check({1, 1, {5000}, 1, {600}, {3}, {}, {}, 1, true});
+  check({1, 1, {6000}, 1, {90}, {40}, {}, {}, 1, true});
   for (int64_t stride : {1, 2, 3, 5})
     for (int64_t kernel : {1, 4, 28})
       for (int64_t dilation : {1, 3})
