@@ -66,7 +66,8 @@ static void importBothBranches(NodeContext &n, std::string_view taken,
       return n.b.fail("unsupported: If with a condition that is not constant "
                       "and outputs that are not known to be of one shape",
                       "inputs of known shapes (--shape) or that always are one "
-                      "number (--constant) may make either known"),
+                      "number (--constant) may make either known; where values "
+                      "of inputs decide, cut the model in front of it"),
              void();
     result = n.b.op("select", {condition, result, value});
   }
