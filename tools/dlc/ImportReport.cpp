@@ -44,6 +44,16 @@ static std::string toTable(const std::vector<Row> &rows) {
   return text;
 }
 
+/// A line for each: what it is, its name and its type.
+static std::string portsOf(const char *kind,
+                           const std::vector<ModelPort> &ports) {
+  std::string text;
+  for (const ModelPort &port : ports)
+    text += std::string(kind) + " " + cell(port.name) + ": " +
+            rt::toString(port.type) + "\n";
+  return text;
+}
+
 int ReportCommand::run() {
   checkOutputs({{"the model", model.path}, {"--params", model.params}},
                {{"-o", isStandardOutput(output) ? "" : output}});
@@ -73,7 +83,9 @@ int ReportCommand::run() {
   if (isOfNodes)
     text = toTable(rows);
   else if (isImported)
-    text = model.path + ": everything can be imported\n";
+    text = model.path + ": everything can be imported\n" +
+           portsOf("input", compilation.inputs()) +
+           portsOf("output", compilation.outputs());
   else
     check(llvm::failure(), compilation);
   writeOutput(output.empty() ? "-" : output, text);
