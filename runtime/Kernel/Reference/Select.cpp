@@ -234,24 +234,37 @@ static Status inferNonZero(const InferContext &context,
 
 static Status computeNonZero(ComputeContext &context) {
   const TensorView &x = context.input(0);
-  std::vector<bool> isSet(x.size());
+  std::vector<uint8_t> isSet(x.size());
   DLC_RETURN_IF_ERROR(dispatch(x.type, [&]<typename E>(E) {
     for (int64_t i = 0; i < x.size(); ++i)
       isSet[i] = loadElement<E>(x.data, i) != 0;
     return Status::ok();
   }));
-  int64_t count = std::ranges::count(isSet, true);
+  int64_t count = 0;
+  for (uint8_t set : isSet)
+    count += set;
   int64_t shape[] = {x.rank(), count};
   DLC_RETURN_IF_ERROR(context.allocate(0, shape));
-  int64_t *column = context.output(0).as<int64_t>();
-  size_t position = 0;
-  for (IndexCounter at(x.shape); !at.isDone(); at.next(), ++position) {
-    if (!isSet[position])
-      continue;
-    for (int64_t i = 0; i < x.rank(); ++i)
-      column[i * count] = at[i];
-    ++column;
+  if (x.rank() == 0 || count == 0)
+    return Status::ok();
+  // Row by row; places in a row are written whether they count or not, so there
+  // is one more at the end.
+  const int64_t last = x.rank() - 1, length = x.shape[last];
+  int64_t *result = context.output(0).as<int64_t>();
+  std::vector<int64_t> places(count + 1);
+  const uint8_t *row = isSet.data();
+  int64_t end = 0;
+  for (IndexCounter at(x.shape.first(last)); !at.isDone(); at.next()) {
+    const int64_t begin = end;
+    for (int64_t i = 0; i < length; ++i) {
+      places[end] = i;
+      end += row[i];
+    }
+    row += length;
+    for (int64_t d = 0; d < last; ++d)
+      std::fill(result + d * count + begin, result + d * count + end, at[d]);
   }
+  std::copy_n(places.data(), count, result + last * count);
   return Status::ok();
 }
 
