@@ -101,12 +101,12 @@
 //                       of four tiles of 4x4 pixels at most, blocked,
 //                       [OC/16][C][9][16]. x and y blocked, also with steps of
 //                       two, or 2x2 with steps of one, whose results tiles of
-//                       four and three have to fill (3, 4, 6 and more); packed_w
-//                       is as without an algorithm. Without it x and y are
-//                       blocked, and w is packed in each run. A workspace is the
-//                       second output. Inputs that are not finite give what the
-//                       other one gives. Both of x and y are blocked, with all
-//                       places filled, or none is.
+//                       four and three have to fill (3, 4, 6 and more);
+//                       packed_w is as without an algorithm. Without it x and
+//                       y are blocked, and w is packed in each run. A workspace
+//                       is the second output. Inputs that are not finite give
+//                       what the other one gives. Both of x and y are blocked,
+//                       with all places filled, or none is.
 //   bf16_parts          as cpu.matmul has it; 3 where x and y are blocked; 1,
 //                       without an algorithm, in whole blocks, in one of three
 //                       forms:
