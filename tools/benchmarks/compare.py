@@ -155,7 +155,7 @@ def measured(*command):
     return float(seconds), int(kilobytes) * 1024
 
 
-def inputs_of(session, batch, length):
+def inputs_of(session, batch=1, length=None):
     """Random inputs, of `batch` examples where the model leaves that open, and
     of `length` where it leaves its `sequence` open."""
     random, feed = np.random.default_rng(1), {}
