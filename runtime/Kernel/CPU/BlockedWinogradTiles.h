@@ -171,34 +171,38 @@ transformTile(Function &&inputOf, float *target, int64_t pointStride) {
   transformRows<isNarrowH, isNarrowW, 3, 4>(inputOf, target, pointStride);
 }
 
+/// Fetches so many pixels of a plane from (top, left) on.
+template <int64_t rows, int64_t columns>
+inline void fetchPixels(const WinogradPlan &plan, int64_t top, int64_t left,
+                        const float *x) {
+  const float *origin = x + (top * plan.inW + left) * kChannelBlock;
+  for (int64_t i = 0; i < rows; ++i)
+    DLC_UNROLL for (int64_t j = 0; j < columns; ++j)
+        __builtin_prefetch(origin + (i * plan.inW + j) * kChannelBlock);
+}
+
 /// What a tile reads of a plane, but for the pixels that it shares with the one
 /// on its left.
 inline void fetchTile(const WinogradPlan &plan, const TileAt &at,
                       const float *x) {
-  const int64_t top = at.row - plan.padTop;
-  const int64_t left = at.column - plan.padLeft + 2;
-  const float *origin = x + (top * plan.inW + left) * kChannelBlock;
-  for (int64_t i = 0; i < 6; ++i)
-    DLC_UNROLL for (int64_t j = 0; j < 4; ++j)
-        __builtin_prefetch(origin + (i * plan.inW + j) * kChannelBlock);
+  fetchPixels<6, 4>(plan, at.row - plan.padTop, at.column - plan.padLeft + 2,
+                    x);
 }
 
-/// The numbers of a tile, for one vector of channels of `x`, the plane.
-template <bool isNarrowH, bool isNarrowW>
+/// Calls function(pixelOf), where pixelOf(i, j) is a vector of channels of the
+/// pixel that many rows and columns behind (top, left) of `x`, the plane; zeros
+/// outside of it.
+template <int height, int width, typename Function>
 [[gnu::always_inline]] inline void
-transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
-                 float *target, int64_t pointStride) {
-  constexpr int height = isNarrowH ? 5 : 6, width = isNarrowW ? 5 : 6;
-  const int64_t top = at.row - plan.padTop, left = at.column - plan.padLeft;
+withPixels(const WinogradPlan &plan, int64_t top, int64_t left, const float *x,
+           Function &&function) {
   const int64_t rowStride = plan.inW * kChannelBlock;
   const float *origin = x + top * rowStride + left * kChannelBlock;
   if (top >= 0 && left >= 0 && top + height <= plan.inH &&
       left + width <= plan.inW)
-    return transformTile<isNarrowH, isNarrowW>(
-        [&](int i, int j) __attribute__((always_inline)) {
-          return load(origin + i * rowStride + j * kChannelBlock);
-        },
-        target, pointStride);
+    return function([&](int i, int j) __attribute__((always_inline)) {
+      return load(origin + i * rowStride + j * kChannelBlock);
+    });
   // Where to load from is chosen: what a branch would guess changes with tiles.
   bool hasColumn[width];
   for (int j = 0; j < width; ++j)
@@ -210,9 +214,20 @@ transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
         (hasRow & hasColumn[j]) ? origin + i * rowStride + j * kChannelBlock
                                 : kZeros);
   }
-  transformTile<isNarrowH, isNarrowW>(
-      [&](int i, int j) __attribute__((always_inline)) { return inside[i][j]; },
-      target, pointStride);
+  function([&](int i, int j)
+               __attribute__((always_inline)) { return inside[i][j]; });
+}
+
+/// The numbers of a tile, for one vector of channels of `x`, the plane.
+template <bool isNarrowH, bool isNarrowW>
+[[gnu::always_inline]] inline void
+transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
+                 float *target, int64_t pointStride) {
+  withPixels<isNarrowH ? 5 : 6, isNarrowW ? 5 : 6>(
+      plan, at.row - plan.padTop, at.column - plan.padLeft,
+      x, [&](auto &&pixelOf) __attribute__((always_inline)) {
+        transformTile<isNarrowH, isNarrowW>(pixelOf, target, pointStride);
+      });
 }
 
 /// Tiles of the grid: block of tiles, block of channels, the last fastest.
@@ -337,8 +352,8 @@ struct TileOutputs {
   float *y;
   int64_t channelBegin, channelEnd;
 
-  /// By the definition, in steps of one or two.
-  void computeDirectly(const TilePlace &at, int64_t step, int64_t channel,
+  /// By the definition.
+  void computeDirectly(const TilePlace &at, int64_t channel,
                        Outputs &out) const;
   void fetchOutputs(const TilePlace &at) const;
   template <bool isNarrowH, bool isNarrowW>
@@ -630,12 +645,12 @@ BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
   return areFinite<isNarrowH, isNarrowW>(out);
 }
 
-inline void TileOutputs::computeDirectly(const TilePlace &at, int64_t step,
-                                         int64_t channel, Outputs &out) const {
+inline void TileOutputs::computeDirectly(const TilePlace &at, int64_t channel,
+                                         Outputs &out) const {
   const int64_t blocks = plan.inChannels / kChannelBlock;
   for (int64_t i = 0; i < 16; ++i) {
-    const int64_t top = (at.row + i / 4) * step - plan.padTop;
-    const int64_t left = (at.column + i % 4) * step - plan.padLeft;
+    const int64_t top = (at.row + i / 4) * plan.step - plan.padTop;
+    const int64_t left = (at.column + i % 4) * plan.step - plan.padLeft;
     Vec sum = {};
     for (int64_t c = 0; c < plan.inChannels; ++c)
       for (int64_t tap = 0; tap < plan.side * plan.side; ++tap) {
@@ -742,7 +757,7 @@ inline void BlockedWinogradTile::run() const {
             Outputs out;
             if (!transformOutputs<isNarrowH, isNarrowW>(tile, channel, out))
                 [[unlikely]]
-              computeDirectly(at, /*step=*/1, channel, out);
+              computeDirectly(at, channel, out);
             write<isNarrowH, isNarrowW>(at, channel, out);
           }
         });

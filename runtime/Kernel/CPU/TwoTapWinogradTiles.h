@@ -134,6 +134,16 @@ template <bool isOfP, typename Function>
   }
 }
 
+/// The same of a tile of four outputs, or of three.
+template <bool isNarrow, bool isOfP, typename Function>
+[[gnu::always_inline]] inline void pairOfPoints(Function &&d, Vec &first,
+                                                Vec &last) {
+  if constexpr (isNarrow)
+    threeInputs<isOfP>(d, first, last);
+  else
+    narrowInputs<isOfP ? 1 : 0>(d, first, last);
+}
+
 /// Where the inputs of a block of channels are transformed to.
 template <int step> struct TwoTapTargets {
   TwoTapTargets(const WinogradPlan &plan, const TwoTapBlock &block,
@@ -153,14 +163,10 @@ template <int step> struct TwoTapTargets {
       return d[step * i];
     };
     Vec t[5];
-    if constexpr (isNarrow) {
-      threeInputs<false>(even, t[kZero], t[kInfinity]);
-      threeInputs<true>(even, t[kPlusP], t[kMinusP]);
-    } else {
-      narrowInputs<0>(even, t[kZero], t[kInfinity]);
-      narrowInputs<1>(even, t[kPlusP], t[kMinusP]);
+    pairOfPoints<isNarrow, false>(even, t[kZero], t[kInfinity]);
+    pairOfPoints<isNarrow, true>(even, t[kPlusP], t[kMinusP]);
+    if constexpr (!isNarrow)
       narrowInputs<3>(even, t[kPlusQ], t[kPlusQ]);
-    }
     DLC_UNROLL for (int h = 0; h < kMiddle; ++h) {
       if (isNarrow && h == kPlusQ)
         continue;
@@ -199,20 +205,12 @@ transformTwoTap(Function &&inputOf, const TwoTapTargets<step> &targets,
       __attribute__((always_inline)) {
     targets.template put<isNarrowW>(v, at, column, d, lane);
   };
-  DLC_UNROLL for (int j = 0; j < width; ++j) {
-    if constexpr (isNarrowH)
-      threeInputs<false>(evenOf(j), first[j], last[j]);
-    else
-      narrowInputs<0>(evenOf(j), first[j], last[j]);
-  }
+  DLC_UNROLL for (int j = 0; j < width; ++j)
+      pairOfPoints<isNarrowH, false>(evenOf(j), first[j], last[j]);
   put(kZero, row, first);
   put(kInfinity, row, last);
-  DLC_UNROLL for (int j = 0; j < width; ++j) {
-    if constexpr (isNarrowH)
-      threeInputs<true>(evenOf(j), first[j], last[j]);
-    else
-      narrowInputs<1>(evenOf(j), first[j], last[j]);
-  }
+  DLC_UNROLL for (int j = 0; j < width; ++j)
+      pairOfPoints<isNarrowH, true>(evenOf(j), first[j], last[j]);
   put(kPlusP, row, first);
   put(kMinusP, row, last);
   if constexpr (!isNarrowH) {
@@ -238,31 +236,12 @@ transformTwoTapTile(const WinogradPlan &plan, const TilePlace &at,
                     int64_t row, int64_t column, int64_t lane) {
   constexpr int height = step * (isNarrowH ? 3 : 4) + 1;
   constexpr int width = step * (isNarrowW ? 3 : 4) + 1;
-  const int64_t top = step * at.row - plan.padTop;
-  const int64_t left = step * at.column - plan.padLeft;
-  const int64_t rowStride = plan.inW * kChannelBlock;
-  const float *origin = x + top * rowStride + left * kChannelBlock;
-  if (top >= 0 && left >= 0 && top + height <= plan.inH &&
-      left + width <= plan.inW)
-    return transformTwoTap<step, isNarrowH, isNarrowW>(
-        [&](int i, int j) __attribute__((always_inline)) {
-          return load(origin + i * rowStride + j * kChannelBlock);
-        },
-        targets, row, column, lane);
-  // Where to load from is chosen: what a branch would guess changes with tiles.
-  bool hasColumn[width];
-  for (int j = 0; j < width; ++j)
-    hasColumn[j] = left + j >= 0 && left + j < plan.inW;
-  Vec inside[height][width];
-  for (int i = 0; i < height; ++i) {
-    const bool hasRow = top + i >= 0 && top + i < plan.inH;
-    DLC_UNROLL for (int j = 0; j < width; ++j) inside[i][j] = load(
-        (hasRow & hasColumn[j]) ? origin + i * rowStride + j * kChannelBlock
-                                : kZeros);
-  }
-  transformTwoTap<step, isNarrowH, isNarrowW>(
-      [&](int i, int j) __attribute__((always_inline)) { return inside[i][j]; },
-      targets, row, column, lane);
+  withPixels<height, width>(
+      plan, step * at.row - plan.padTop, step * at.column - plan.padLeft,
+      x, [&](auto &&pixelOf) __attribute__((always_inline)) {
+        transformTwoTap<step, isNarrowH, isNarrowW>(pixelOf, targets, row,
+                                                    column, lane);
+      });
 }
 
 /// What the tile on the right reads of a plane, but for the pixels that they
@@ -271,12 +250,8 @@ template <int step>
 inline void fetchRight(const WinogradPlan &plan, const TilePlace &at,
                        const float *x) {
   constexpr int64_t width = 4 * step;
-  const int64_t top = step * at.row - plan.padTop;
-  const int64_t left = step * at.column - plan.padLeft + width + 1;
-  const float *origin = x + (top * plan.inW + left) * kChannelBlock;
-  for (int64_t i = 0; i <= width; ++i)
-    DLC_UNROLL for (int64_t j = 0; j < width; ++j)
-        __builtin_prefetch(origin + (i * plan.inW + j) * kChannelBlock);
+  fetchPixels<width + 1, width>(plan, step * at.row - plan.padTop,
+                                step * at.column - plan.padLeft + width + 1, x);
 }
 
 /// Calls function(place, row, column, isNarrowH, isNarrowW) of all tiles.
@@ -591,7 +566,7 @@ template <int step> inline void TwoTapWinogradTile<step>::run() const {
           Outputs out;
           if (!transformOutputs<isNarrowH, isNarrowW>(row, column, channel,
                                                       out)) [[unlikely]]
-            computeDirectly(at, step, channel, out);
+            computeDirectly(at, channel, out);
           write<isNarrowH, isNarrowW>(at, channel, out);
         }
       });

@@ -369,22 +369,20 @@ static void alignRegion(ComputeContext &context, int64_t index,
 static Status computeRoiAlign(ComputeContext &context) {
   return dispatchFloat(context.input(0).type, [&]<typename E>(E) {
     const TensorView &x = context.input(0), &y = context.output(0);
-    Region<E> region;
+    std::vector<Region<E>> regions(y.shape[0]);
     int64_t samples = 0;
     for (int64_t i = 0; i < y.shape[0]; ++i) {
-      DLC_RETURN_IF_ERROR(readRegion<E>(context, i, region));
-      samples =
-          std::max(samples, region.axes[0].samples * region.axes[1].samples);
+      DLC_RETURN_IF_ERROR(readRegion<E>(context, i, regions[i]));
+      samples = std::max(samples, regions[i].axes[0].samples *
+                                      regions[i].axes[1].samples);
     }
     const double elements = static_cast<double>(x.shape[1]) *
                             static_cast<double>(y.shape[2] * y.shape[3]);
     context.inParts(y.shape[0],
                     elements * (3 + 8 * static_cast<double>(samples)),
                     [&](int64_t begin, int64_t end) {
-                      Region<E> own;
                       for (int64_t i = begin; i < end; ++i)
-                        if (readRegion<E>(context, i, own).isOk()) // It was.
-                          alignRegion<E>(context, i, own);
+                        alignRegion<E>(context, i, regions[i]);
                     });
     return Status::ok();
   });
