@@ -72,7 +72,7 @@ struct TwoTapGrid {
   const int64_t columnBlocks, columns, rowBlocks, rows, tilePixels;
 
   int64_t blocks() const { return columnBlocks * rowBlocks; }
-  /// Of the 36 products.
+  /// Of all products of a block.
   int64_t pixels() const { return rows * columns * tilePixels; }
   int64_t blockBytes(const ConvShape &shape) const {
     return (pixels() * shape.inChannels + kPoints * kWinogradGap) * kFloat;

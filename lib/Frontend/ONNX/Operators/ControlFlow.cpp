@@ -74,17 +74,29 @@ static void importBothBranches(NodeContext &n, std::string_view taken,
   n.setAll(results);
 }
 
+/// The number that a value is known to be. Nothing where it is not known;
+/// several fail the node.
+static std::optional<int64_t> knownNumber(NodeContext &n, Value value,
+                                          llvm::StringRef what) {
+  std::optional<Ints> values = GraphBuilder::intsOf(value);
+  if (!values)
+    return std::nullopt;
+  if (values->size() == 1)
+    return values->front();
+  n.fail("expected one " + what + ", got " + llvm::Twine(values->size()));
+  return std::nullopt;
+}
+
 static void importIf(NodeContext &n) {
-  std::optional<Ints> condition = GraphBuilder::intsOf(n.in(0));
+  const std::optional<int64_t> condition = knownNumber(n, n.in(0), "condition");
+  if (n.b.failed())
+    return;
   std::string_view taken = n.getGraph("then_branch");
   std::string_view other = n.getGraph("else_branch");
   if (!condition)
     return importBothBranches(n, taken, other);
-  if (condition->size() != 1)
-    return n.fail("expected one condition, got " +
-                  llvm::Twine(condition->size()));
   llvm::SmallVector<Value> results =
-      n.importGraph(condition->front() ? taken : other, {});
+      n.importGraph(*condition ? taken : other, {});
   n.setAll(results);
 }
 
@@ -101,6 +113,18 @@ static Ints perValue(NodeContext &n, llvm::StringRef name, size_t count) {
            "', got " + llvm::Twine(values.size()));
   values.resize(count);
   return values;
+}
+
+/// The results of a step, of which there have to be so many.
+static llvm::SmallVector<Value> importStep(NodeContext &n,
+                                           std::string_view body,
+                                           llvm::ArrayRef<Value> operands,
+                                           size_t count) {
+  llvm::SmallVector<Value> results = n.importGraph(body, operands);
+  if (!n.b.failed() && results.size() != count)
+    n.fail("expected " + llvm::Twine(count) + " outputs of the body, got " +
+           llvm::Twine(results.size()));
+  return results;
 }
 
 static void importScan(NodeContext &n) {
@@ -137,12 +161,9 @@ static void importScan(NodeContext &n) {
       Value row = n.b.slice(n.in(states + i), axes[i], at, at + 1);
       operands.push_back(n.b.squeeze(row, {axes[i]}));
     }
-    llvm::SmallVector<Value> results = n.importGraph(body, operands);
+    llvm::SmallVector<Value> results = importStep(n, body, operands, outputs);
     if (n.b.failed())
       return;
-    if (static_cast<int64_t>(results.size()) != outputs)
-      return n.fail("expected " + llvm::Twine(outputs) +
-                    " outputs of the body, got " + llvm::Twine(results.size()));
     current.assign(results.begin(), results.begin() + states);
     for (int64_t i = 0; i < stacked; ++i)
       rows[i].push_back(n.b.unsqueeze(results[states + i], {outputAxes[i]}));
@@ -160,28 +181,21 @@ static void importScan(NodeContext &n) {
 static std::optional<bool> holds(NodeContext &n, Value condition) {
   if (!condition)
     return true;
-  std::optional<Ints> values = GraphBuilder::intsOf(condition);
-  if (!values)
+  const std::optional<int64_t> known = knownNumber(n, condition, "condition");
+  if (!known && !n.b.failed())
     n.unsupported("Loop whose condition is known only while running");
-  else if (values->size() != 1)
-    n.fail("expected one condition, got " + llvm::Twine(values->size()));
-  else
-    return values->front() != 0;
-  return std::nullopt;
+  return known ? std::optional(*known != 0) : std::nullopt;
 }
 
 /// How many steps a loop has at most; without an operand any.
 static std::optional<int64_t> mostSteps(NodeContext &n) {
   if (!n.has(0))
     return INT64_MAX;
-  std::optional<Ints> values = GraphBuilder::intsOf(n.in(0));
-  if (!values)
+  const std::optional<int64_t> known =
+      knownNumber(n, n.in(0), "number of steps");
+  if (!known && !n.b.failed())
     n.unsupported("Loop whose number of steps is known only while running");
-  else if (values->size() != 1)
-    n.fail("expected one number of steps, got " + llvm::Twine(values->size()));
-  else
-    return values->front();
-  return std::nullopt;
+  return known;
 }
 
 static void importLoop(NodeContext &n) {
@@ -198,7 +212,9 @@ static void importLoop(NodeContext &n) {
   llvm::SmallVector<llvm::SmallVector<Value>> rows(outputs - states);
   Value condition = n.in(1);
   auto flag = mlir::RankedTensorType::get({}, n.b.opBuilder().getI1Type());
-  for (int64_t step = 0; most && step < *most; ++step) {
+  if (!most)
+    return;
+  for (int64_t step = 0; step < *most; ++step) {
     const std::optional<bool> goesOn = holds(n, condition);
     if (!goesOn)
       return;
@@ -211,20 +227,16 @@ static void importLoop(NodeContext &n) {
         n.b.intScalar(step),
         n.b.constant(mlir::DenseElementsAttr::get(flag, true))};
     llvm::append_range(operands, current);
-    llvm::SmallVector<Value> results = n.importGraph(body, operands);
+    llvm::SmallVector<Value> results =
+        importStep(n, body, operands, 1 + outputs);
     if (n.b.failed())
       return;
-    if (results.size() != 1 + outputs)
-      return n.fail("expected " + llvm::Twine(1 + outputs) +
-                    " outputs of the body, got " + llvm::Twine(results.size()));
     condition = results.front();
     auto own = llvm::ArrayRef(results).drop_front();
     current.assign(own.begin(), own.begin() + states);
     for (size_t i = states; i < outputs; ++i)
       rows[i - states].push_back(n.b.unsqueeze(own[i], {0}));
   }
-  if (!most || n.b.failed())
-    return;
   for (size_t i = 0; i < states; ++i)
     n.set(i, current[i]);
   for (size_t i = states; i < outputs; ++i) {
