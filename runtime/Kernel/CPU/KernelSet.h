@@ -120,7 +120,7 @@ inline constexpr int64_t kMostPairRows = 144;
 inline constexpr int kMaxBatchRank = 16;
 
 /// c[batch][M][N] = a * b. Tiles are numbered batch, row block, column block,
-/// the last fastest.
+/// the last fastest, or batch, column block, row block where isColumnSlowest.
 struct MatmulPlan {
   int64_t batch, m, n, k;
   int64_t lda, ldb; ///< Distance of rows in memory, in elements.
@@ -145,6 +145,7 @@ struct MatmulPlan {
   int64_t aSteps[kMaxBatchRank], bSteps[kMaxBatchRank];
   int64_t rowBlock, rowBlocks;       ///< Rows of a tile.
   int64_t columnBlock, columnBlocks; ///< Columns; multiple of kPanelWidth.
+  bool isColumnSlowest;
   int64_t kBlock;
   Epilogue epilogue;
 };

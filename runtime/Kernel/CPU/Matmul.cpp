@@ -130,6 +130,7 @@ static void planGrid(MatmulPlan &plan) {
   const int64_t maxTerms = plan.packedB ? 1024 : 384;
   constexpr int64_t wantedTiles = 48, minTileWork = 1 << 17;
   plan.kBlock = std::max<int64_t>(plan.k, 1);
+  plan.isColumnSlowest = false;
   // Few rows in front of a row-major b: stay within few pages at a time.
   constexpr int64_t fewColumns = 256;
   if (plan.m < fewRows && !plan.packedB && !plan.transposedB &&
@@ -170,6 +171,8 @@ static void planGrid(MatmulPlan &plan) {
   const int64_t parts = ceilDiv(wanted, tiles);
   plan.rowBlock =
       std::max(roundUp(ceilDiv(plan.rowBlock, parts), fewRows), fewest);
+  // The same panels for all rows that a thread is handed.
+  plan.isColumnSlowest = plan.packedB && plan.rowBlocks == 1;
   plan.rowBlocks = ceilDiv(plan.m, plan.rowBlock);
 }
 
@@ -191,6 +194,7 @@ static bool paysToSplit(const MatmulPlan &plan) {
 /// share the panels of b; enough tiles for 16 workers.
 static void planSplitGrid(MatmulPlan &plan) {
   constexpr int64_t wantedTiles = 32, mostColumns = 4 * kSplitGranule;
+  plan.isColumnSlowest = false;
   plan.rowBlocks = ceilDiv(plan.m, kSplitRows);
   plan.rowBlock = ceilDiv(plan.m, plan.rowBlocks);
   plan.rowBlocks = ceilDiv(plan.m, plan.rowBlock);
@@ -205,6 +209,7 @@ static void planSplitGrid(MatmulPlan &plan) {
 /// once, as few blocks of rows as that takes; enough tiles for 16 workers.
 static void planPairGrid(MatmulPlan &plan) {
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 18;
+  plan.isColumnSlowest = false;
   plan.rowBlocks = std::max<int64_t>(ceilDiv(plan.m, kMostPairRows), 1);
   plan.rowBlock = ceilDiv(ceilDiv(plan.m, plan.rowBlocks), 6) * 6;
   plan.rowBlocks = plan.m == 0 ? 0 : ceilDiv(plan.m, plan.rowBlock);

@@ -242,11 +242,18 @@ void runMatmul(const MatmulPlan &plan, void *const *arguments, int64_t begin,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *c = static_cast<float *>(arguments[4]);
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t columnIndex = tile % plan.columnBlocks;
-    const int64_t rest = tile / plan.columnBlocks;
-    const int64_t rowIndex = rest % plan.rowBlocks;
+  for (int64_t tile = begin, count; tile < end; tile += count) {
+    int64_t columnIndex = tile % plan.columnBlocks;
+    int64_t rest = tile / plan.columnBlocks;
+    int64_t rowIndex = rest % plan.rowBlocks;
     const int64_t batch = rest / plan.rowBlocks;
+    count = 1;
+    if (plan.isColumnSlowest) { // Tiles of the same panels are one.
+      rest = tile % (plan.columnBlocks * plan.rowBlocks);
+      columnIndex = rest / plan.rowBlocks;
+      rowIndex = rest % plan.rowBlocks;
+      count = least(end - tile, plan.rowBlocks - rowIndex);
+    }
     const int64_t cOffset = batch * plan.m * plan.n;
     const int64_t row = rowIndex * plan.rowBlock;
     const int64_t column = columnIndex * plan.columnBlock;
@@ -257,7 +264,7 @@ void runMatmul(const MatmulPlan &plan, void *const *arguments, int64_t begin,
                residual ? residual + cOffset : nullptr,
                c + cOffset,
                row,
-               least(row + plan.rowBlock, plan.m),
+               least(row + count * plan.rowBlock, plan.m),
                column,
                least(column + plan.columnBlock, plan.n),
                scratch}
