@@ -5,7 +5,7 @@
 // its end: normalisation, residual and activation are parts of the
 // convolutions, and nothing is transposed.
 
-// CHECK-DAG: kernel.library {{.*}} "cpu.conv" {activation = "relu", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 64, 3, 7, 7>
+// CHECK-DAG: kernel.library {{.*}} "cpu.conv" {activation = "relu", algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 64, 3, 7, 7>
 // CHECK-DAG: kernel.library {{.*}} "cpu.conv" {activation = "relu", {{.*}}channel_block = 16 : i64, {{.*}}inPlace([3, 0]){{.*}}, none, tensor<1x4x28x28x16xf32>) -> tensor<1x4x28x28x16xf32>
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: transpose
@@ -15,7 +15,7 @@
 // CHECK-NEXT: kernel.call {{.*}} -> tensor<1x10xf32>
 // CHECK-NEXT: return
 
-// EXPLAIN: Library{{ +}}4e-06{{ +}}cpu.conv
+// EXPLAIN: Library{{ +}}2e-05{{ +}}cpu.conv (winograd, 16c)
 // EXPLAIN: Generated{{ +}}k.max_pool
 // EXPLAIN: us in 5 launches
 func.func @main(%x: tensor<1x3x112x112xf32> {graph.name = "x"}) -> (tensor<1x10xf32> {graph.name = "y"}) {

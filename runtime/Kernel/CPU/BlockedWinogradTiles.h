@@ -342,22 +342,27 @@ private:
 
 /// What becomes of the outputs of tiles, of channels [channelBegin,
 /// channelEnd), a vector of which is for each of 4x4.
-struct TileOutputs {
+struct TileWriter {
   using Outputs = Vec[4][4];
 
   const WinogradPlan &plan;
-  const float *x;
-  const TapWeights w;           ///< From channelBegin on.
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t channelBegin, channelEnd;
 
+  template <int64_t outputs = 4> void fetchOutputs(const TilePlace &at) const;
+  template <bool isNarrowH, bool isNarrowW>
+  void write(const TilePlace &at, int64_t channel, Outputs &out) const;
+};
+
+/// The same of a blocked x.
+struct TileOutputs : TileWriter {
+  const float *x;
+  const TapWeights w; ///< From channelBegin on.
+
   /// By the definition.
   void computeDirectly(const TilePlace &at, int64_t channel,
                        Outputs &out) const;
-  void fetchOutputs(const TilePlace &at) const;
-  template <bool isNarrowH, bool isNarrowW>
-  void write(const TilePlace &at, int64_t channel, Outputs &out) const;
 };
 
 /// Those of one group of panels, of a block of tiles.
@@ -606,7 +611,7 @@ template <bool isNarrow>
 }
 
 template <bool isNarrowH, bool isNarrowW>
-[[gnu::always_inline]] inline bool areFinite(const TileOutputs::Outputs &out) {
+[[gnu::always_inline]] inline bool areFinite(const TileWriter::Outputs &out) {
   Vec rows[4] = {};
   DLC_UNROLL for (int i = 0; i < (isNarrowH ? 3 : 4); ++i) rows[i] =
       (out[i][0] + out[i][1]) + (isNarrowW ? out[i][2] : out[i][2] + out[i][3]);
@@ -667,7 +672,8 @@ inline void TileOutputs::computeDirectly(const TilePlace &at, int64_t channel,
 }
 
 /// To be written.
-inline void TileOutputs::fetchOutputs(const TilePlace &at) const {
+template <int64_t outputs>
+inline void TileWriter::fetchOutputs(const TilePlace &at) const {
   for (int64_t channel = channelBegin; channel < channelEnd;
        channel += kChannelBlock) {
     const int64_t panel =
@@ -675,15 +681,15 @@ inline void TileOutputs::fetchOutputs(const TilePlace &at) const {
     const float *target =
         y +
         ((panel * plan.outH + at.row) * plan.outW + at.column) * kChannelBlock;
-    for (int64_t i = 0; i < 4; ++i)
-      DLC_UNROLL for (int64_t j = 0; j < 4; ++j)
+    for (int64_t i = 0; i < outputs; ++i)
+      DLC_UNROLL for (int64_t j = 0; j < outputs; ++j)
           __builtin_prefetch(target + (i * plan.outW + j) * kChannelBlock, 1);
   }
 }
 
 template <bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline void
-TileOutputs::write(const TilePlace &at, int64_t channel, Outputs &out) const {
+TileWriter::write(const TilePlace &at, int64_t channel, Outputs &out) const {
   constexpr int height = isNarrowH ? 3 : 4, width = isNarrowW ? 3 : 4;
   const Epilogue epilogue = plan.epilogue;
   const bool clamp = isClamp(epilogue);
@@ -767,14 +773,11 @@ inline void BlockedWinogradTile::run() const {
 /// Of output channels [begin, end).
 inline TileOutputs outputsOf(const WinogradPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end) {
-  return {plan,
+  return {{plan, static_cast<const float *>(arguments[2]),
+           static_cast<const float *>(arguments[3]),
+           static_cast<float *>(arguments[4]), begin, end},
           static_cast<const float *>(arguments[0]),
-          TapWeights(plan, static_cast<const float *>(arguments[6]), begin),
-          static_cast<const float *>(arguments[2]),
-          static_cast<const float *>(arguments[3]),
-          static_cast<float *>(arguments[4]),
-          begin,
-          end};
+          TapWeights(plan, static_cast<const float *>(arguments[6]), begin)};
 }
 
 /// Tiles of the grid: block of tiles, part of the output channels, the last

@@ -97,6 +97,9 @@ static_assert(kTwoTapTiles[1] * kTwoTapPixels[1] <= kTwoTapSums);
 /// Tiles of blocked tensors that weights are transformed for in registers, at
 /// most. They are packed [OC/16][C][9][16].
 inline constexpr int64_t kFewTiles = 4;
+/// Of PhaseWinogradTiles.h: tiles that pass at a time, at most. On the stack
+/// are 210 KiB.
+inline constexpr int64_t kPhaseTiles = 24;
 /// Vectors of tiles in a block.
 inline constexpr int64_t kWinogradVectors = 3;
 
@@ -227,6 +230,16 @@ struct WinogradPlan {
   bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.
   bool isLarge;              ///< Tensors are in no cache of a processor's own.
   Epilogue epilogue;
+};
+
+/// A first layer as PhaseWinogradTiles.h has it: what is said of x is of the
+/// plain image, and inChannels are phases of its channels. Tiles are numbered
+/// image, block of tiles, the last fastest.
+struct PhaseWinogradPlan : WinogradPlan {
+  int64_t channels, kernelH, kernelW; ///< Of the convolution.
+  /// From the first row or column of phases to that of the image, an even
+  /// number.
+  int64_t phaseTop, phaseLeft;
 };
 
 /// A convolution that takes or gives a blocked tensor. Tiles are numbered, the
@@ -364,6 +377,8 @@ struct KernelSet {
   void (*twoTapWinogradProduct)(const WinogradPlan &plan,
                                 void *const *arguments, int64_t begin,
                                 int64_t end);
+  void (*phaseWinograd)(const PhaseWinogradPlan &plan, void *const *arguments,
+                        int64_t begin, int64_t end);
   /// arguments: x, the gradient of its pooling, the result.
   void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);

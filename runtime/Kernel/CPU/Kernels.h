@@ -16,6 +16,7 @@
 #include "DepthwiseTiles.h"
 #include "FewChannelTiles.h"
 #include "MatmulTiles.h"
+#include "PhaseWinogradTiles.h"
 #include "PoolTiles.h"
 #include "StripWeightTiles.h"
 #include "TwoTapWinogradTiles.h"
@@ -45,6 +46,7 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runBlockedWinogradProduct,
                                      runTwoTapWinogradInput,
                                      runTwoTapWinogradProduct,
+                                     runPhaseWinograd,
                                      runMaxPoolGradient,
                                      runBlockedMaxPoolGradient,
                                      runDefinedConv};

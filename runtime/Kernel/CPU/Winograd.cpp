@@ -3,6 +3,8 @@
 #include "Winograd.h"
 
 #include "BlockedConv.h"
+#include "PhaseWinograd.h"
+#include "WinogradMatrix.h"
 
 #include <algorithm>
 #include <cstring>
@@ -127,8 +129,11 @@ Status cpu::checkWinograd(const ConvShape &shape) {
   auto refuse = [](const char *expected) {
     return makeError(StatusCode::InvalidArgument, "expected %s", expected);
   };
+  if (hasPhases(shape))
+    return checkPhases(shape);
   if (shape.blockedX != shape.blockedY)
-    return refuse("both tensors or none in blocks for algorithm 'winograd'");
+    return refuse("both tensors or none in blocks, or the output alone, for "
+                  "algorithm 'winograd'");
   if (!shape.hasWholeBlocks())
     return refuse("whole blocks for algorithm 'winograd'");
   bool hasForm = shape.group == 1;
@@ -217,6 +222,8 @@ static int64_t transformedWeights(const ConvShape &shape) {
 }
 
 size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
+  if (hasPhases(shape))
+    return 0;
   return inputBytes(shape) + blockedWorkspaceBytes(shape);
 }
 
@@ -235,6 +242,8 @@ static uint64_t productsOf(const ConvShape &shape) {
 }
 
 KernelCost cpu::winogradCost(const ConvShape &shape) {
+  if (hasPhases(shape))
+    return phaseCost(shape);
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
   // much as 100; of two taps, where they come back in 81 or 25 and what goes
@@ -427,6 +436,10 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
                             const KernelSet &kernels,
                             std::unique_ptr<PreparedKernel> &prepared) {
   DLC_RETURN_IF_ERROR(checkWorkspace(call, winogradWorkspaceBytes(shape)));
+  if (hasPhases(shape)) {
+    prepared = preparePhases(call, shape, kernels);
+    return Status::ok();
+  }
   prepared = makeSteps(call, shape, kernels);
   if (!shape.packed)
     prepared = packBefore(call, shape, kernels, std::move(prepared));
@@ -438,22 +451,13 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
 //===----------------------------------------------------------------------===//
 
 size_t cpu::packedWinogradBytes(const ConvShape &shape) {
+  if (hasPhases(shape))
+    return packedPhaseBytes(shape);
   return static_cast<size_t>(transformedWeights(shape) + shape.outChannels *
                                                              shape.inChannels *
                                                              shape.taps()) *
          sizeof(float);
 }
-
-static constexpr double kP = kWinogradP, kQ = kWinogradQ;
-static constexpr double kPP = kP * kP, kQQ = kQ * kQ;
-static constexpr double kOfP = 1 / (2 * kPP * (kPP - kQQ));
-static constexpr double kOfQ = 1 / (2 * kQQ * (kQQ - kPP));
-/// Rows of G, and what they are multiplied by.
-static constexpr double kMatrix[6][3] = {{1, 0, 0},     {1, kP, kPP},
-                                         {1, -kP, kPP}, {1, kQ, kQQ},
-                                         {1, -kQ, kQQ}, {0, 0, 1}};
-static constexpr double kFactors[6] = {
-    1 / (kPP * kQQ), kOfP, kOfP, kOfQ, kOfQ, 1};
 
 using Half = double[6][3];
 
@@ -463,7 +467,7 @@ static void transformHalf(const float *weights, Half &half) {
     for (int j = 0; j < 3; ++j) {
       half[i][j] = 0;
       for (int l = 0; l < 3; ++l)
-        half[i][j] += kMatrix[i][l] * weights[l * 3 + j];
+        half[i][j] += kWinogradMatrix.at(i, l, 3) * weights[l * 3 + j];
     }
 }
 
@@ -480,12 +484,13 @@ static void packPlain(const ConvShape &shape, const float *source,
         const int64_t i = point / 6, j = point % 6;
         double sum = 0;
         for (int l = 0; l < 3; ++l)
-          sum += half[i][l] * kMatrix[j][l];
+          sum += half[i][l] * kWinogradMatrix.at(j, l, 3);
         const int64_t at =
             (group * kPoints + point) * kWinogradRows * channels +
             row / kPanelRows * kPanelRows * channels + c * kPanelRows +
             row % kPanelRows;
-        target[at] = static_cast<float>(kFactors[i] * kFactors[j] * sum);
+        target[at] = static_cast<float>(kWinogradMatrix.factors[i] *
+                                        kWinogradMatrix.factors[j] * sum);
       }
     }
   }
@@ -521,6 +526,8 @@ static void packFew(const ConvShape &shape, const float *source,
 
 void cpu::packWinograd(const ConvShape &shape, const float *source,
                        float *target) {
+  if (hasPhases(shape))
+    return packPhases(shape, source, target);
   if (hasFewWeights(shape))
     return packFew(shape, source, target);
   const int64_t count = transformedWeights(shape);

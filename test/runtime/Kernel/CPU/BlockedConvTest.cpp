@@ -451,6 +451,48 @@ TEST(BlockedConvTest, WinogradOfTwoTaps) {
   }
 }
 
+/// First layers: phases of even and odd rows and columns, with windows that
+/// begin at either, tiles of three and of four outputs, and parts of them that
+/// end within a row or go over several.
+TEST(BlockedConvTest, WinogradOfPhases) {
+  auto checkPhases = [](const ConvCase &c) {
+    Call call = makeCall(c);
+    const std::vector<double> expected =
+        blocked(reference(c, call).data(), call.output);
+    makeBlocked(call, Blocks::Output);
+    makeWinograd(call);
+    expectMatches(call, prepareConv, expected, textOf(c, true) + " phases");
+  };
+  for (int64_t side : {5, 6, 7})
+    for (int64_t pad : {0, 1, 2, 3})
+      for (int64_t channels : {1, 2, 3, 4})
+        for (int64_t width : {7, 16, 61, 168})
+          if (side + pad % 2 >= 5)
+            checkPhases({2,
+                         channels,
+                         {17, width},
+                         48,
+                         {side, side},
+                         {2, 2},
+                         {pad, pad, 3, 2}});
+  // Windows of which the image is a part, and of seven by eight.
+  checkPhases({1, 3, {3, 2}, 16, {7, 7}, {2, 2}, {6, 8, 9, 7}});
+  checkPhases({1, 3, {20, 33}, 80, {7, 8}, {2, 2}, {3, 2, 0, 1}});
+  for (const char *activation : kActivations)
+    checkPhases({2,
+                 3,
+                 {19, 40},
+                 64,
+                 {7, 7},
+                 {2, 2},
+                 {3, 3, 3, 3},
+                 {},
+                 1,
+                 true,
+                 true,
+                 activation});
+}
+
 /// Of four tiles at most, and of more.
 TEST(BlockedConvTest, WinogradOfFewTiles) {
   for (int64_t width : {1, 4, 5, 8, 12, 15, 17})
@@ -498,6 +540,31 @@ TEST(BlockedConvTest, NotFiniteWinograd) {
       expectSameNotFinite(direct, packed, value);
       expectSameNotFinite(direct, plain, value);
     }
+}
+
+/// The tap that is put in front of a window is none.
+TEST(BlockedConvTest, NotFiniteWinogradOfPhases) {
+  for (int64_t side : {5, 7})
+    for (int64_t pad : {1, 2})
+      for (float value : kNotFinite) {
+        Call direct = makeNotFinite({1,
+                                     3,
+                                     {14, 15},
+                                     32,
+                                     {side, side},
+                                     {2, 2},
+                                     {pad, pad, 1, 1},
+                                     {},
+                                     1,
+                                     true},
+                                    value);
+        makeBlocked(direct, Blocks::Output);
+        Call winograd = direct;
+        makeWinograd(winograd);
+        direct.attributes.set("packed_w", int64_t{1});
+        packW(direct);
+        expectSameNotFinite(direct, winograd, value);
+      }
 }
 
 /// A zero weight on a padded tap must not meet a value of another row.
@@ -673,9 +740,44 @@ TEST(BlockedConvTest, RefusesCalls) {
   auto setWinograd = [](Call &x) {
     x.attributes.set("algorithm", std::string("winograd"));
   };
-  for (Blocks blocks : {Blocks::Input, Blocks::Output})
-    refuse(base, blocks, setWinograd,
-           "both tensors or none in blocks for algorithm 'winograd'");
+  refuse(base, Blocks::Input, setWinograd,
+         "both tensors or none in blocks, or the output alone, for algorithm "
+         "'winograd'");
+  ConvCase first{1, 3, {20, 20}, 32, {7, 7}, {2, 2}, {3, 3, 3, 3}};
+  auto refusePhases = [&](const ConvCase &c) {
+    refuse(c, Blocks::Output, setWinograd,
+           "at most 4 channels, packed weights, one group, strides of two and "
+           "5x5 to 8x8 taps");
+  };
+  refusePhases(base);
+  for (auto change : {+[](ConvCase &c) { c.channels = 5; },
+                      +[](ConvCase &c) { c.outChannels = 24; },
+                      +[](ConvCase &c) {
+                        c.kernel = {7, 5};
+                      },
+                      +[](ConvCase &c) {
+                        c.kernel = {9, 9};
+                      },
+                      +[](ConvCase &c) {
+                        c.kernel = {3, 3};
+                      },
+                      +[](ConvCase &c) {
+                        c.strides = {2, 1};
+                      },
+                      +[](ConvCase &c) {
+                        c.dilations = {1, 2};
+                      }}) {
+    c = first;
+    change(c);
+    refusePhases(c);
+  }
+  refuse(
+      first, Blocks::Output,
+      [](Call &x) {
+        x.attributes.set("algorithm", std::string("winograd"));
+        x.attributes.set("packed_w", int64_t{0});
+      },
+      "at most 4 channels, packed weights");
   refuse(base, Blocks::All, setWinograd, "expected a workspace of 23040");
   c = base;
   c.outChannels = 24;

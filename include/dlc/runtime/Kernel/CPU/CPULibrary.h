@@ -106,7 +106,13 @@
 //                       y are blocked, and w is packed in each run. A workspace
 //                       is the second output. Inputs that are not finite give
 //                       what the other one gives. Both of x and y are blocked,
-//                       with all places filled, or none is.
+//                       with all places filled, or none is; or y alone, with at
+//                       most 4 channels of x and steps of two over windows of
+//                       which 3x3 or 4x4 taps are of every other row and
+//                       column, those of even numbers in x among the first
+//                       (5x5 to 8x8): packed_w is [OC/32][36][4*C][32], the
+//                       last part as wide as there are channels, and then
+//                       [OC/16][C][KH*KW][16], and there is no workspace.
 //   bf16_parts          as cpu.matmul has it; 3 where x and y are blocked; 1,
 //                       without an algorithm, in whole blocks, in one of three
 //                       forms:
