@@ -29,6 +29,11 @@ class Port(C.Structure):
                 ("shape", C.POINTER(C.c_int64))]
 
 
+class PoolOptions(C.Structure):
+    _fields_ = [("structSize", C.c_size_t), ("threads", C.c_uint32), ("spinMicroseconds", C.c_uint32),
+                ("pinsWorkers", C.c_uint32)]
+
+
 class Array:
     """Elements in memory of ctypes, row by row; `numpy.ctypeslib.as_array(a.elements).reshape(a.shape)` has them, too."""
 
@@ -42,19 +47,24 @@ class Array:
 
 
 class Network:
-    """A program and an execution of it, for one thread. Whatever DLC refuses raises a RuntimeError with the reason."""
+    """A program and an execution of it, which one thread may call at a time. A run takes so many threads; 0 are as many
+    as there are processors. Whatever DLC refuses raises a RuntimeError with the reason."""
 
-    def __init__(self, library, path):
+    def __init__(self, library, path, threads=0):
         self.dlc = C.CDLL(library)
         self.dlc.dlcStatusMessage.restype = C.c_char_p
-        self.program, self.execution = C.c_void_p(), C.c_void_p()
+        self.pool, self.program, self.execution = C.c_void_p(), C.c_void_p(), C.c_void_p()
         self.call("dlcProgramLoad", path.encode(), C.byref(self.program))
-        self.call("dlcExecutionCreate", self.program, None, C.byref(self.execution))
+        if threads != 1:  # Without a pool the thread that calls computes alone.
+            options = PoolOptions(C.sizeof(PoolOptions), threads, 50)
+            self.call("dlcPoolCreate", C.byref(options), C.byref(self.pool))
+        self.call("dlcExecutionCreate", self.program, self.pool, C.byref(self.execution))
         self.inputs, self.outputs = self.ports("Input"), self.ports("Output")
 
     def close(self):
         self.dlc.dlcExecutionDestroy(self.execution)
         self.dlc.dlcProgramDestroy(self.program)
+        self.dlc.dlcPoolDestroy(self.pool)
 
     def call(self, name, *arguments):
         function = getattr(self.dlc, name)
