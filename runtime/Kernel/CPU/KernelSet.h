@@ -234,8 +234,9 @@ struct WinogradPlan {
 
 /// A first layer as PhaseWinogradTiles.h has it: what is said of x is of the
 /// plain image, and inChannels are phases of its channels. Tiles are numbered
-/// image, block of tiles, the last fastest.
+/// image, block of tiles, part of the output channels, the last fastest.
 struct PhaseWinogradPlan : WinogradPlan {
+  int64_t channelParts; ///< Of which each transforms inputs for itself.
   int64_t channels, kernelH, kernelW; ///< Of the convolution.
   /// From the first row or column of phases to that of the image, an even
   /// number.

@@ -75,6 +75,11 @@ static PhaseWinogradPlan planPhases(const ConvShape &shape) {
   plan.tilesH = ceilDiv(plan.outH, outputs);
   plan.tilesW = ceilDiv(plan.outW, outputs);
   plan.blocks = ceilDiv(plan.tilesH * plan.tilesW, kPhaseTiles);
+  // Few pixels of many channels: enough tiles for 16 workers.
+  constexpr int64_t wantedTiles = 16;
+  const int64_t outer = std::max<int64_t>(plan.images * plan.blocks, 1);
+  plan.channelParts = std::clamp<int64_t>(
+      ceilDiv(wantedTiles, outer), 1, ceilDiv(plan.outChannels, kHalfChannels));
   plan.isLarge =
       shape.batch * shape.pixels() * shape.outChannels > kLargeFloats;
   plan.epilogue = shape.epilogue;
@@ -88,7 +93,9 @@ public:
                 const KernelSet &kernels)
       : plan(planPhases(shape)), kernels(kernels), arguments(call) {}
 
-  int64_t tiles() const override { return plan.images * plan.blocks; }
+  int64_t tiles() const override {
+    return plan.images * plan.blocks * plan.channelParts;
+  }
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
@@ -167,14 +174,16 @@ void cpu::packPhases(const ConvShape &shape, const float *source,
 }
 
 KernelCost cpu::phaseCost(const ConvShape &shape) {
-  // Each of the numbers of a tile takes so much on its way there and back.
-  constexpr uint64_t transform = 20;
+  // Each of the numbers of a tile takes so much on its way there, in lanes of
+  // which not all have a channel, and back; a call something of its own.
+  constexpr uint64_t transform = 20, call = 150'000;
   const PhaseWinogradPlan plan = planPhases(shape);
   const auto terms = static_cast<uint64_t>(plan.inChannels);
   const auto out = static_cast<uint64_t>(plan.outChannels);
   KernelCost cost;
   cost.flops = static_cast<uint64_t>(plan.images * plan.tilesH * plan.tilesW) *
-               kPoints * (2 * terms * out + transform * (terms + out));
+               kPoints * (2 * terms * out + transform * (kChannelBlock + out));
+  cost.overhead = call;
   cost.bytes = packedPhaseBytes(shape);
   return cost;
 }

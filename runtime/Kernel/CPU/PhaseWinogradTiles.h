@@ -8,10 +8,10 @@
 // three channels is one of 4x4 over twelve: 36 x 12 products for nine outputs
 // in place of 9 x 147. See Vector.h for who may include it.
 //
-// A tile of the grid is some tiles of all output channels: their phases are
-// gathered to a strip [6 rows][columns][16], channels and phases side by side,
-// and transformed to [36][tiles][16]. Weights are transformed when they are
-// packed, [OC/32][36][terms][32].
+// A tile of the grid is some tiles of all output channels, or of a part of
+// them: their phases are gathered to a strip [6 rows][columns][16], channels
+// and phases side by side, and transformed to [36][tiles][16]. Weights are
+// transformed when they are packed, [OC/32][36][terms][32].
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_PHASEWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_PHASEWINOGRADTILES_H
@@ -271,7 +271,8 @@ PhaseTile<outputs>::computeDirectly(const TilePlace &at, int64_t channel,
 template <int outputs>
 inline void PhaseTile<outputs>::run(TileWriter writer) const {
   transform();
-  for (int64_t first = 0; first < plan.outChannels; first += kHalfChannels) {
+  for (int64_t first = writer.channelBegin, last = writer.channelEnd;
+       first < last; first += kHalfChannels) {
     const int64_t channels =
         least<int64_t>(kHalfChannels, plan.outChannels - first);
     writer.channelBegin = first;
@@ -291,7 +292,8 @@ inline void PhaseTile<outputs>::run(TileWriter writer) const {
   }
 }
 
-/// Tiles of the grid: image, block of tiles, the last fastest.
+/// Tiles of the grid: image, block of tiles, part of the output channels, the
+/// last fastest.
 void runPhaseWinograd(const PhaseWinogradPlan &plan, void *const *arguments,
                       int64_t begin, int64_t end) {
   PhaseScratch scratch;
@@ -303,8 +305,15 @@ void runPhaseWinograd(const PhaseWinogradPlan &plan, void *const *arguments,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
   const int64_t tiles = plan.tilesH * plan.tilesW;
+  const int64_t groups = (plan.outChannels + kHalfChannels - 1) / kHalfChannels;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t image = tile / plan.blocks, block = tile % plan.blocks;
+    const int64_t part = tile % plan.channelParts;
+    const int64_t block = tile / plan.channelParts % plan.blocks;
+    const int64_t image = tile / plan.channelParts / plan.blocks;
+    auto channelOf = [&](int64_t index) {
+      return least(shareOf(groups, index, plan.channelParts) * kHalfChannels,
+                   plan.outChannels);
+    };
     auto runTiles = [&](auto outputs) {
       PhaseTile<outputs.value>{plan,
                                x + image * plan.channels * plan.inH * plan.inW,
@@ -314,7 +323,7 @@ void runPhaseWinograd(const PhaseWinogradPlan &plan, void *const *arguments,
                                shareOf(tiles, block, plan.blocks),
                                shareOf(tiles, block + 1, plan.blocks),
                                scratch}
-          .run({plan, bias, residual, y, 0, 0});
+          .run({plan, bias, residual, y, channelOf(part), channelOf(part + 1)});
     };
     if (plan.side == 4)
       runTiles(std::integral_constant<int, 3>{});

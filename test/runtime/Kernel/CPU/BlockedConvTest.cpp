@@ -475,7 +475,10 @@ TEST(BlockedConvTest, WinogradOfPhases) {
                          {side, side},
                          {2, 2},
                          {pad, pad, 3, 2}});
-  // Windows of which the image is a part, and of seven by eight.
+  // Parts of the output channels; windows of eight, of which the image is a
+  // part, and of seven by eight.
+  checkPhases({1, 3, {12, 15}, 240, {7, 7}, {2, 2}, {3, 3, 3, 3}});
+  checkPhases({2, 3, {20, 31}, 96, {8, 8}, {2, 2}, {2, 4, 3, 3}});
   checkPhases({1, 3, {3, 2}, 16, {7, 7}, {2, 2}, {6, 8, 9, 7}});
   checkPhases({1, 3, {20, 33}, 80, {7, 8}, {2, 2}, {3, 2, 0, 1}});
   for (const char *activation : kActivations)

@@ -113,6 +113,9 @@ TEST(MatmulTest, ManyTiles) {
   check({{}, {}, 200, 500, 30, false, false, true});
   check({{}, {}, 5, 1000, 100, false, false, true});
   check({{}, {}, 4, 999, 100, false, true});
+  // Rows in parts that share panels, as one and by themselves.
+  check({{}, {}, 32, 384, 1536, false, false, true});
+  check({{}, {}, 61, 72, 1100, false, false, true});
 }
 
 TEST(MatmulTest, BroadcastsBatches) {
