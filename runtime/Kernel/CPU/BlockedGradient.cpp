@@ -177,18 +177,7 @@ private:
 static std::unique_ptr<PreparedKernel>
 makeWinogradSteps(const ConvShape &shape, const KernelSet &kernels) {
   constexpr int64_t tilesOfBlock = 32;
-  WinogradPlan plan = {};
-  plan.inH = shape.in[0];
-  plan.inW = shape.in[1];
-  plan.outH = shape.out[0];
-  plan.outW = shape.out[1];
-  plan.padTop = shape.padBegin[0];
-  plan.padLeft = shape.padBegin[1];
-  plan.inChannels = shape.inChannels;
-  plan.outChannels = shape.outChannels;
-  plan.images = shape.batch;
-  plan.tilesH = ceilDiv(plan.outH, 4);
-  plan.tilesW = ceilDiv(plan.outW, 4);
+  WinogradPlan plan = winogradPlanOf(shape);
   const int64_t inBlocks = plan.inChannels / kChannelBlock;
   const int64_t outBlocks = plan.outChannels / kChannelBlock;
   const int64_t chunks = ceilDiv(tilesOf(shape), chunkOf(shape));

@@ -6,6 +6,7 @@
 #include "ConvShape.h"
 #include "DefinedConv.h"
 #include "Isa.h"
+#include "PreparedPlan.h"
 #include "Winograd.h"
 
 #include "../Reference/Window.h"
@@ -14,78 +15,6 @@
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
-
-namespace {
-
-class PreparedConv final : public PreparedKernel {
-public:
-  PreparedConv(const KernelCall &call, const ConvPlan &plan,
-               const KernelSet &kernels)
-      : plan(plan), kernels(kernels), arguments(call) {}
-
-  int64_t tiles() const override {
-    return plan.batch * plan.group * plan.pixelBlocks * plan.channelBlocks;
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *five[5];
-    arguments.fill(given, five);
-    kernels.conv(plan, five, begin, end);
-  }
-
-private:
-  const ConvPlan plan;
-  const KernelSet &kernels;
-  const FiveArguments arguments;
-};
-
-class PreparedFewChannels final : public PreparedKernel {
-public:
-  PreparedFewChannels(const KernelCall &call, const FewChannelPlan &plan,
-                      const KernelSet &kernels)
-      : plan(plan), kernels(kernels), arguments(call) {}
-
-  int64_t tiles() const override {
-    const int64_t vectors = ceilDiv(plan.outW, kernels.vectorWidth);
-    return plan.batch * plan.group * plan.rowBlocks *
-           ceilDiv(vectors, plan.columnBlock);
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *five[5];
-    arguments.fill(given, five);
-    kernels.fewChannels(plan, five, begin, end);
-  }
-
-private:
-  const FewChannelPlan plan;
-  const KernelSet &kernels;
-  const FiveArguments arguments;
-};
-
-class PreparedDepthwise final : public PreparedKernel {
-public:
-  PreparedDepthwise(const KernelCall &call, const DepthwisePlan &plan,
-                    const KernelSet &kernels)
-      : plan(plan), kernels(kernels), arguments(call) {}
-
-  int64_t tiles() const override {
-    return ceilDiv(plan.planes, plan.planeBlock);
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *five[5];
-    arguments.fill(given, five);
-    kernels.depthwise(plan, five, begin, end);
-  }
-
-private:
-  const DepthwisePlan plan;
-  const KernelSet &kernels;
-  const FiveArguments arguments;
-};
-
-} // namespace
 
 /// Chooses the grid. Aims: a panel of pixels in L1; enough output channels a
 /// tile to pay for its packing; enough tiles to balance 16 workers, but none
@@ -228,6 +157,31 @@ bool cpu::isConvSupported(const KernelCall &call, std::string &why) {
   return status.isOk();
 }
 
+/// Of plain tensors.
+static void preparePlain(const KernelCall &call, const ConvShape &shape,
+                         const KernelSet &kernels,
+                         std::unique_ptr<PreparedKernel> &prepared) {
+  if (hasFewChannels(shape)) {
+    const FewChannelPlan plan = planFewChannels(shape);
+    const int64_t vectors = ceilDiv(plan.outW, kernels.vectorWidth);
+    prepared = std::make_unique<PreparedFive<FewChannelPlan>>(
+        call, plan,
+        plan.batch * plan.group * plan.rowBlocks *
+            ceilDiv(vectors, plan.columnBlock),
+        kernels.fewChannels);
+  } else if (isPlainDepthwise(shape)) {
+    const DepthwisePlan plan = planDepthwise(shape);
+    prepared = std::make_unique<PreparedFive<DepthwisePlan>>(
+        call, plan, ceilDiv(plan.planes, plan.planeBlock), kernels.depthwise);
+  } else {
+    const ConvPlan plan = planConv(shape, kernels.vectorWidth);
+    prepared = std::make_unique<PreparedFive<ConvPlan>>(
+        call, plan,
+        plan.batch * plan.group * plan.pixelBlocks * plan.channelBlocks,
+        kernels.conv);
+  }
+}
+
 Status cpu::prepareConv(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared) {
   const KernelSet *kernels = nullptr;
@@ -252,15 +206,7 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
     const size_t ofGuard =
         call.outputs.size() > 1 ? guardBytes(shape, workspace) : 0;
     DLC_RETURN_IF_ERROR(checkWorkspace(call, ofGuard));
-    if (hasFewChannels(shape))
-      prepared = std::make_unique<PreparedFewChannels>(
-          call, planFewChannels(shape), *kernels);
-    else if (isPlainDepthwise(shape))
-      prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
-                                                     *kernels);
-    else
-      prepared = std::make_unique<PreparedConv>(
-          call, planConv(shape, kernels->vectorWidth), *kernels);
+    preparePlain(call, shape, *kernels, prepared);
   }
   guardWeights(call, shape, *kernels, workspace, prepared);
   return Status::ok();

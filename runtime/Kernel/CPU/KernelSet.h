@@ -214,7 +214,7 @@ struct DepthwisePlan : Windows {
 struct WinogradPlan {
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
-  int64_t images;            ///< Blocked only.
+  int64_t images;
   int64_t tilesH, tilesW;    ///< Of an image.
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
   int64_t firstTile, tiles;  ///< Those of this plan.

@@ -243,15 +243,14 @@ void runMatmul(const MatmulPlan &plan, void *const *arguments, int64_t begin,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *c = static_cast<float *>(arguments[4]);
   for (int64_t tile = begin, count; tile < end; tile += count) {
-    int64_t columnIndex = tile % plan.columnBlocks;
-    int64_t rest = tile / plan.columnBlocks;
-    int64_t rowIndex = rest % plan.rowBlocks;
-    const int64_t batch = rest / plan.rowBlocks;
+    const int64_t batch = tile / (plan.columnBlocks * plan.rowBlocks);
+    const int64_t inside = tile % (plan.columnBlocks * plan.rowBlocks);
+    int64_t rowIndex = inside / plan.columnBlocks;
+    int64_t columnIndex = inside % plan.columnBlocks;
     count = 1;
     if (plan.isColumnSlowest) { // Tiles of the same panels are one.
-      rest = tile % (plan.columnBlocks * plan.rowBlocks);
-      columnIndex = rest / plan.rowBlocks;
-      rowIndex = rest % plan.rowBlocks;
+      rowIndex = inside % plan.rowBlocks;
+      columnIndex = inside / plan.rowBlocks;
       count = least(end - tile, plan.rowBlocks - rowIndex);
     }
     const int64_t cOffset = batch * plan.m * plan.n;

@@ -2,6 +2,8 @@
 
 #include "PhaseWinograd.h"
 
+#include "PreparedPlan.h"
+#include "Winograd.h"
 #include "WinogradMatrix.h"
 
 #include <algorithm>
@@ -55,25 +57,15 @@ Status cpu::checkPhases(const ConvShape &shape) {
 
 static PhaseWinogradPlan planPhases(const ConvShape &shape) {
   PhaseWinogradPlan plan = {};
-  plan.inH = shape.in[0];
-  plan.inW = shape.in[1];
-  plan.outH = shape.out[0];
-  plan.outW = shape.out[1];
-  plan.padTop = shape.padBegin[0];
-  plan.padLeft = shape.padBegin[1];
-  plan.phaseTop = plan.padTop + tapsBefore(shape, 0);
-  plan.phaseLeft = plan.padLeft + tapsBefore(shape, 1);
-  plan.kernelH = shape.kernel[0];
-  plan.kernelW = shape.kernel[1];
+  const int64_t side = sideOf(shape, 0);
+  static_cast<WinogradPlan &>(plan) = winogradPlanOf(shape, 7 - side);
+  plan.side = side;
   plan.channels = shape.inChannels;
   plan.inChannels = termsOf(shape);
-  plan.outChannels = shape.outChannels;
-  plan.images = shape.batch;
-  plan.side = sideOf(shape, 0);
-  plan.step = 1;
-  const int64_t outputs = 7 - plan.side;
-  plan.tilesH = ceilDiv(plan.outH, outputs);
-  plan.tilesW = ceilDiv(plan.outW, outputs);
+  plan.kernelH = shape.kernel[0];
+  plan.kernelW = shape.kernel[1];
+  plan.phaseTop = plan.padTop + tapsBefore(shape, 0);
+  plan.phaseLeft = plan.padLeft + tapsBefore(shape, 1);
   plan.blocks = ceilDiv(plan.tilesH * plan.tilesW, kPhaseTiles);
   // Few pixels of many channels: enough tiles for 16 workers.
   constexpr int64_t wantedTiles = 16;
@@ -82,38 +74,16 @@ static PhaseWinogradPlan planPhases(const ConvShape &shape) {
       ceilDiv(wantedTiles, outer), 1, ceilDiv(plan.outChannels, kHalfChannels));
   plan.isLarge =
       shape.batch * shape.pixels() * shape.outChannels > kLargeFloats;
-  plan.epilogue = shape.epilogue;
   return plan;
 }
-
-namespace {
-class PhaseWinograd final : public PreparedKernel {
-public:
-  PhaseWinograd(const KernelCall &call, const ConvShape &shape,
-                const KernelSet &kernels)
-      : plan(planPhases(shape)), kernels(kernels), arguments(call) {}
-
-  int64_t tiles() const override {
-    return plan.images * plan.blocks * plan.channelParts;
-  }
-
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *five[5];
-    arguments.fill(given, five);
-    kernels.phaseWinograd(plan, five, begin, end);
-  }
-
-private:
-  const PhaseWinogradPlan plan;
-  const KernelSet &kernels;
-  const FiveArguments arguments;
-};
-} // namespace
 
 std::unique_ptr<PreparedKernel> cpu::preparePhases(const KernelCall &call,
                                                    const ConvShape &shape,
                                                    const KernelSet &kernels) {
-  return std::make_unique<PhaseWinograd>(call, shape, kernels);
+  const PhaseWinogradPlan plan = planPhases(shape);
+  return std::make_unique<PreparedFive<PhaseWinogradPlan>>(
+      call, plan, plan.images * plan.blocks * plan.channelParts,
+      kernels.phaseWinograd);
 }
 
 size_t cpu::packedPhaseBytes(const ConvShape &shape) {

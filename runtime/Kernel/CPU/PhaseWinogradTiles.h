@@ -18,8 +18,6 @@
 
 #include "BlockedWinogradTiles.h"
 
-#include <utility>
-
 namespace dlc::rt::cpu {
 namespace {
 
@@ -37,56 +35,6 @@ struct PhaseScratch {
   alignas(64) float transformed[36 * kPhasePointStride];
   alignas(64) float sums[36 * kPhaseSumStride];
 };
-
-/// A^T m: six sums to three outputs of four taps, or four of three.
-template <int outputs>
-[[gnu::always_inline]] inline void transformPhasesBack(const Vec (&m)[6],
-                                                       Vec (&y)[4]) {
-  if constexpr (outputs == 4) {
-    transformBack<true>(m, y);
-  } else {
-    const Vec sumP = m[1] + m[2], differenceP = m[1] - m[2];
-    const Vec sumQ = m[3] + m[4], differenceQ = m[3] - m[4];
-    y[0] = m[0] + sumP + sumQ;
-    y[1] = kP * differenceP + kQ * differenceQ;
-    y[2] = m[5] + kPP * sumP + kQQ * sumQ;
-  }
-}
-
-/// Sums of all points, of some tiles and panels: so few terms that a call for
-/// each would take as long.
-struct PhaseProducts {
-  const float *x, *w;
-  float *y;
-  int64_t terms; ///< A multiple of four.
-  int64_t channels, yPanel;
-};
-
-using PhaseKernel = void (*)(const PhaseProducts &);
-
-template <int pixels, int panels> void phaseKernel(const PhaseProducts &t) {
-  const float *w = t.w;
-  for (int64_t point = 0; point < 36; ++point) {
-    const float *x = t.x + point * kPhasePointStride;
-    float *y = t.y + point * kPhaseSumStride;
-    using Sums = BlockedSums<pixels, panels>;
-    Sums sums;
-    DLC_UNROLL for (int v = 0; v < Sums::vectors; ++v)
-        DLC_UNROLL for (int i = 0; i < pixels; ++i) sums.sums[i][v] = Vec{};
-    DLC_KEEP_ROLLED for (int64_t l = 0; l < t.terms; l += 4, x += 4) {
-      DLC_UNROLL for (int j = 0; j < 4; ++j, w += t.channels) sums.add(
-          [&](int i) __attribute__((always_inline)) {
-            return x[i * kChannelBlock + j];
-          },
-          w);
-    }
-    DLC_UNROLL for (int v = 0; v < Sums::vectors; ++v) {
-      float *to = y + Sums::offsetOf(v, t.yPanel);
-      DLC_UNROLL for (int i = 0; i < pixels; ++i)
-          store(to + i * kChannelBlock, sums.sums[i][v]);
-    }
-  }
-}
 
 /// Tiles [begin, end) of an image, of `outputs` by as many outputs.
 template <int outputs> struct PhaseTile {
@@ -177,47 +125,32 @@ template <int outputs> inline void PhaseTile<outputs>::transform() const {
   }
 }
 
-/// Of at most twice kMostPixels tiles, and two panels.
-template <int... pixels>
-PhaseKernel phaseKernelOf(int64_t tiles, int64_t panels,
-                          std::integer_sequence<int, pixels...>) {
-  static constexpr PhaseKernel narrow[] = {phaseKernel<pixels + 1, 1>...};
-  if constexpr (kMostPanels > 1) {
-    static constexpr PhaseKernel wide[] = {phaseKernel<pixels + 1, 2>...};
-    if (panels == 2)
-      return wide[tiles - 1];
-  }
-  return narrow[tiles - 1];
-}
-
-inline PhaseKernel phaseKernelOf(int64_t tiles, int64_t panels) {
-  constexpr int most = kTwinPanels > 0 ? 2 * kMostPixels : kMostPixels;
-  return phaseKernelOf(tiles, panels, std::make_integer_sequence<int, most>{});
-}
-
 /// Sums of all points, of one part of the output channels.
 template <int outputs>
 inline void PhaseTile<outputs>::multiply(int64_t channel,
                                          int64_t channels) const {
   const int64_t count = end - begin, panels = channels / kChannelBlock;
   const int64_t terms = plan.inChannels;
-  PhaseProducts t = {};
-  t.terms = terms;
-  t.channels = channels;
+  BlockedArguments t = {};
+  t.blocks = terms / kChannelBlock;
+  t.rest = terms % kChannelBlock;
+  t.wStride = channels;
   t.yPanel = count * kChannelBlock;
   const PointCalls calls = PointCalls::of(0, count, panels);
-  for (int64_t panel = 0, wide; panel < panels; panel += wide) {
-    wide = least<int64_t>(kMostPanels, panels - panel);
-    t.w = w + 36 * channel * terms + panel * kChannelBlock;
-    t.x = scratch.transformed;
-    t.y = scratch.sums + panel * t.yPanel;
-    for (int64_t c = 0; c < calls.calls; ++c) {
-      const int64_t pixels = calls.pixelsOf(c);
-      phaseKernelOf(pixels, wide)(t);
-      t.x += pixels * kChannelBlock;
-      t.y += pixels * kChannelBlock;
+  for (int64_t point = 0; point < 36; ++point)
+    for (int64_t panel = 0, wide; panel < panels; panel += wide) {
+      wide = least<int64_t>(kMostPanels, panels - panel);
+      t.w =
+          w + (36 * channel + point * channels) * terms + panel * kChannelBlock;
+      t.x = scratch.transformed + point * kPhasePointStride;
+      t.y = scratch.sums + point * kPhaseSumStride + panel * t.yPanel;
+      for (int64_t c = 0; c < calls.calls; ++c) {
+        const int64_t pixels = calls.pixelsOf(c);
+        blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
+        t.x += pixels * kChannelBlock;
+        t.y += pixels * kChannelBlock;
+      }
     }
-  }
 }
 
 /// False if an output is not finite; `channel` is that of the part.
@@ -234,11 +167,11 @@ PhaseTile<outputs>::transformOutputs(int64_t tile, int64_t channel,
     Vec m[6], y[4];
     DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
         load(source + (i * 6 + j) * kPhaseSumStride);
-    transformPhasesBack<outputs>(m, y);
+    transformBack<true, outputs>(m, y);
     DLC_UNROLL for (int i = 0; i < outputs; ++i) half[i][j] = y[i];
   }
   DLC_UNROLL for (int i = 0; i < outputs; ++i)
-      transformPhasesBack<outputs>(half[i], out[i]);
+      transformBack<true, outputs>(half[i], out[i]);
   return areFinite<outputs == 3, outputs == 3>(out);
 }
 

@@ -426,7 +426,7 @@ template <int part>
 TwoTapWinogradTile<step>::transformRow(int64_t first, int64_t terms) const {
   // What is stored may be these members, for all that the compiler knows.
   const int64_t width = channels(), stride = weightStride();
-  const int64_t tap = w.tap, panel = w.panel, term = w.term, block = w.block;
+  const int64_t tap = w.tap, term = w.term, block = w.block;
   for (int64_t out = 0; out < width; out += kLanes) {
     float *target = weights + out;
     const float *taps = w.at(first, out);

@@ -281,9 +281,7 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
 // Plan
 //===----------------------------------------------------------------------===//
 
-static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
-  constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
-  constexpr int64_t largeBytes = 1 << 20;
+WinogradPlan cpu::winogradPlanOf(const ConvShape &shape, int64_t outputs) {
   WinogradPlan plan = {};
   plan.inH = shape.in[0];
   plan.inW = shape.in[1];
@@ -293,12 +291,19 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.padLeft = shape.padBegin[1];
   plan.inChannels = shape.inChannels;
   plan.outChannels = shape.outChannels;
-  plan.tilesH = ceilDiv(plan.outH, 4);
-  plan.tilesW = ceilDiv(plan.outW, 4);
-  plan.inBlock = 16;
+  plan.images = shape.batch;
+  plan.tilesH = ceilDiv(plan.outH, outputs);
+  plan.tilesW = ceilDiv(plan.outW, outputs);
   plan.epilogue = shape.epilogue;
+  return plan;
+}
+
+static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
+  constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
+  constexpr int64_t largeBytes = 1 << 20;
+  WinogradPlan plan = winogradPlanOf(shape);
+  plan.inBlock = 16;
   if (shape.blockedY) {
-    plan.images = shape.batch;
     if (hasNarrow(shape)) {
       plan.narrowH = narrowOf(plan.outH);
       plan.narrowW = narrowOf(plan.outW);

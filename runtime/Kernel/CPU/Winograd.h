@@ -9,6 +9,10 @@
 
 namespace dlc::rt::cpu {
 
+/// What a plan says of the tensors, in tiles of so many outputs in each
+/// direction: all but the grid.
+WinogradPlan winogradPlanOf(const ConvShape &shape, int64_t outputs = 4);
+
 /// That F(4x4, 3x3), or what TwoTapWinogradTiles.h has,
 /// computes such a convolution.
 Status checkWinograd(const ConvShape &shape);

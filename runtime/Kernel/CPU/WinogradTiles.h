@@ -98,8 +98,9 @@ constexpr auto kByBoth = static_cast<float>(1 / (double{kPP} * kQQ));
 constexpr auto kByP = static_cast<float>(1 / (2 * double{kPP} * (kPP - kQQ)));
 constexpr auto kByQ = static_cast<float>(1 / (2 * double{kQQ} * (kQQ - kPP)));
 
-/// A^T m: six sums to four outputs, of weights with those factors or without.
-template <bool hasFactors>
+/// A^T m: six sums to four outputs of three taps, or three of four, of weights
+/// with those factors or without.
+template <bool hasFactors, int outputs = 4>
 [[gnu::always_inline]] inline void transformBack(const Vec (&m)[6],
                                                  Vec (&y)[4]) {
   const Vec sumP = m[1] + m[2], differenceP = m[1] - m[2];
@@ -108,7 +109,9 @@ template <bool hasFactors>
   y[0] = (hasFactors ? 1 : kByBoth) * m[0] + p * sumP + q * sumQ;
   y[1] = kP * p * differenceP + kQ * q * differenceQ;
   y[2] = kPP * p * sumP + kQQ * q * sumQ;
-  y[3] = m[5] + kP * kPP * p * differenceP + kQ * kQQ * q * differenceQ;
+  if constexpr (outputs == 4)
+    y[3] = kP * kPP * p * differenceP + kQ * kQQ * q * differenceQ;
+  y[outputs - 1] += m[5];
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,11 +107,11 @@
 //                       is the second output. Inputs that are not finite give
 //                       what the other one gives. Both of x and y are blocked,
 //                       with all places filled, or none is; or y alone, with at
-//                       most 4 channels of x and steps of two over windows of
-//                       which 3x3 or 4x4 taps are of every other row and
-//                       column, those of even numbers in x among the first
-//                       (5x5 to 8x8): packed_w is [OC/32][36][4*C][32], the
-//                       last part as wide as there are channels, and then
+//                       most 4 channels of x, steps of two, and 5 to 8 taps in
+//                       each direction, one more counted where padding in
+//                       front is odd: 5 and 6 in both, or 7 and 8. Then
+//                       packed_w is [OC/32][36][4*C][32], the last part as wide
+//                       as there are channels, and behind it
 //                       [OC/16][C][KH*KW][16], and there is no workspace.
 //   bf16_parts          as cpu.matmul has it; 3 where x and y are blocked; 1,
 //                       without an algorithm, in whole blocks, in one of three
