@@ -21,10 +21,10 @@
 // peak", the best of several runs. The peak is measured first, on one thread.
 // cpu_kernels_ort.py compares the same cases with ONNX Runtime.
 
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +33,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace dlc::rt;
@@ -97,59 +96,14 @@ double measurePeak(cpu::Isa isa) {
 double measurePeak(cpu::Isa) { return 0; }
 #endif
 
-/// Threads that spin between calls and share a grid.
-class Workers {
-public:
-  explicit Workers(int count) {
-    for (int i = 1; i < count; ++i)
-      threads.emplace_back([this] { serve(); });
-  }
-  ~Workers() {
-    stop = true;
-    generation.fetch_add(1);
-    for (std::thread &thread : threads)
-      thread.join();
-  }
-
-  void run(const PreparedKernel &kernel, void *const *arguments) {
-    job = &kernel;
-    operands = arguments;
-    next = 0;
-    left = static_cast<int>(threads.size());
-    generation.fetch_add(1);
-    work();
-    while (left.load() != 0)
-      ;
-  }
-
-private:
-  void work() {
-    const int64_t tiles = job->tiles();
-    // About four visits of each worker balance the load.
-    const int64_t step = std::max<int64_t>(
-        1, tiles / (4 * (static_cast<int64_t>(threads.size()) + 1)));
-    for (int64_t begin; (begin = next.fetch_add(step)) < tiles;)
-      job->run(operands, begin, std::min(begin + step, tiles));
-  }
-  void serve() {
-    for (int seen = 0;;) {
-      while (generation.load() == seen)
-        ;
-      ++seen;
-      if (stop)
-        return;
-      work();
-      left.fetch_sub(1);
-    }
-  }
-
-  std::vector<std::thread> threads;
-  std::atomic<int> generation{0}, left{0};
-  std::atomic<int64_t> next{0};
-  std::atomic<bool> stop{false};
-  const PreparedKernel *job = nullptr;
-  void *const *operands = nullptr;
-};
+/// As programs run a kernel: every step is a grid that threads share.
+void run(WorkerPool &pool, const PreparedKernel &kernel,
+         void *const *arguments) {
+  for (const PreparedKernel *step = &kernel; step; step = step->next())
+    pool.parallelFor(
+        step->tiles(), UINT64_MAX,
+        [&](int64_t begin, int64_t end) { step->run(arguments, begin, end); });
+}
 
 struct Case {
   std::string_view entry;
@@ -166,7 +120,7 @@ TensorType f32(std::vector<int64_t> shape) {
 }
 
 void block(TensorType &type) {
-  type.shape[1] /= 16;
+  type.shape[1] = (type.shape[1] + 15) / 16;
   type.shape.push_back(16);
 }
 
@@ -337,7 +291,7 @@ Status prepare(const Case &c, const KernelCall &call, cpu::Isa isa,
 }
 
 /// Best seconds of one launch.
-double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
+double timeCase(const Case &c, cpu::Isa isa, WorkerPool &pool) {
   std::vector<TensorType> outputs = {c.output};
   KernelCall call{c.inputs, outputs, c.attributes};
   const LibraryEntry *entry = nullptr;
@@ -395,8 +349,7 @@ double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
     for (size_t line = 0; line < other.size(); line += 64)
       ++other[line];
     auto start = Clock::now();
-    for (const PreparedKernel *step = kernel.get(); step; step = step->next())
-      workers.run(*step, arguments.data());
+    run(pool, *kernel, arguments.data());
     double seconds = secondsSince(start);
     best = std::min(best, seconds);
     total += seconds;
@@ -426,7 +379,13 @@ int main(int argc, char **argv) {
               std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
   if (threads > 1)
     Clock::id = CLOCK_MONOTONIC;
-  Workers workers(threads);
+  WorkerPoolOptions options;
+  options.threads = static_cast<unsigned>(threads);
+  Result<std::unique_ptr<WorkerPool>> pool = WorkerPool::create(options);
+  if (!pool.isOk()) {
+    std::fprintf(stderr, "%s\n", pool.status().message().c_str());
+    return 1;
+  }
   char line[512];
   while (std::fgets(line, sizeof(line), stdin)) {
     line[std::strcspn(line, "#\n")] = 0;
@@ -444,7 +403,7 @@ int main(int argc, char **argv) {
     for (const LibraryEntry &entry : cpu::libraryEntries())
       if (entry.name == c.entry)
         flops = static_cast<double>(entry.cost(call).flops);
-    double seconds = timeCase(c, isa, workers);
+    double seconds = timeCase(c, isa, **pool);
     std::printf("%s\t%.1f\t%.1f\t%.1f\n", line, seconds * 1e6,
                 flops / seconds * 1e-9, 100 * flops / seconds / peak);
     std::fflush(stdout);

@@ -11,8 +11,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDDEPTHWISETILES_H
 
 #include "Activations.h"
-#include "KernelSet.h"
-#include "Vector.h"
+#include "BlockedTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -86,9 +85,15 @@ template <int kernel> struct BlockedTaps {
   int count = 0;
 };
 
-/// Outputs [column, column + count) of a square kernel without dilation. Unless
-/// `isInside`, some elements under them may lie outside the image.
-template <int kernel, int stride, int count, bool isInside>
+/// Which of the elements under some outputs of a row may lie outside of it.
+enum class Outside {
+  None,
+  Ends, ///< On each side as many as half a kernel has.
+  Any,
+};
+
+/// Outputs [column, column + count) of a square kernel without dilation.
+template <int kernel, int stride, int count, Outside outside>
 [[gnu::always_inline]] inline void
 blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
                int64_t column) {
@@ -104,9 +109,16 @@ blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
     DLC_UNROLL for (int j = 0; j < kernel; ++j) w[j] =
         load(taps.w[tap] + j * kChannelBlock);
     DLC_UNROLL for (int at = 0; at < width; ++at) {
-      if (!isInside && (at < begin || at >= end))
-        continue;
-      const Vec value = load(x + at * kChannelBlock);
+      const float *element = x + at * kChannelBlock;
+      if constexpr (outside == Outside::Any) {
+        if (at < begin || at >= end)
+          continue;
+      } else if (outside == Outside::Ends && at < kernel / 2) {
+        element = at < begin ? kZeros : element;
+      } else if (outside == Outside::Ends && at >= width - kernel / 2) {
+        element = at >= end ? kZeros : element;
+      }
+      const Vec value = load(element);
       DLC_UNROLL for (int j = 0; j < kernel; ++j) {
         const int i = (at - j) / stride;
         if (at >= j && (at - j) % stride == 0 && i < count)
@@ -117,6 +129,13 @@ blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
   DLC_UNROLL for (int i = 0; i < count; ++i) r.finish(sums[i], column + i);
 }
 
+/// Whether it takes less time to choose where to load from, and to multiply
+/// zeros, than to branch: not of few outputs, and not where an element is a
+/// factor of many.
+constexpr bool choosesElements(int kernel, int stride, int count) {
+  return count >= 7 && (kernel == 3 || stride > 1);
+}
+
 template <int kernel, int stride, int count>
 [[gnu::always_inline]] inline void runOutputs(const BlockedRow &r,
                                               const BlockedTaps<kernel> &taps,
@@ -124,10 +143,14 @@ template <int kernel, int stride, int count>
   constexpr int width = (count - 1) * stride + kernel;
   for (; column + count <= r.plan.outW; column += count) {
     const int64_t left = column * stride - r.plan.padLeft;
-    if (left >= 0 && left + width <= r.plan.inW)
-      blockedOutputs<kernel, stride, count, true>(r, taps, column);
+    const int64_t behind = left + width - r.plan.inW;
+    if (left >= 0 && behind <= 0)
+      blockedOutputs<kernel, stride, count, Outside::None>(r, taps, column);
+    else if (choosesElements(kernel, stride, count) && -left <= kernel / 2 &&
+             behind <= kernel / 2)
+      blockedOutputs<kernel, stride, count, Outside::Ends>(r, taps, column);
     else
-      blockedOutputs<kernel, stride, count, false>(r, taps, column);
+      blockedOutputs<kernel, stride, count, Outside::Any>(r, taps, column);
   }
 }
 

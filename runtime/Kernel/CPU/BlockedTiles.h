@@ -125,6 +125,22 @@ template <int pixels, int panels> struct BlockedSums {
     }
   }
 
+  /// Four terms from termsOf(i) on, of pixels one after the other: there are
+  /// not enough registers for where so many begin.
+  template <typename Function>
+  [[gnu::always_inline]] void addFour(Function &&termsOf, const float *w,
+                                      int64_t wStride) {
+    static_assert(vectors == 1);
+    Vec rows[4];
+    DLC_UNROLL for (int j = 0; j < 4; ++j) rows[j] = load(w + j * wStride);
+    DLC_UNROLL for (int i = 0; i < pixels; ++i) {
+      const float *terms = termsOf(i);
+      DLC_UNROLL for (int j = 0; j < 4; ++j) sums[i][0] +=
+          splat(terms[j]) * rows[j];
+      DLC_KEEP_LOADS_HERE();
+    }
+  }
+
   [[gnu::always_inline]] void finish(const BlockedArguments &t) {
     if (t.accumulate) {
       DLC_UNROLL for (int v = 0; v < vectors; ++v) {
@@ -187,14 +203,21 @@ private:
 };
 
 /// Adds the products of the channels of a block, under each pixel i from
-/// pixelOf(i) on, and as many rows of weights, behind which w is then.
-template <typename Sums, typename Function>
+/// pixelOf(i) on, and as many rows of weights, behind which w is then. Pixels
+/// that lie apart each have a register for where that is, if there is one.
+template <bool lieApart, typename Sums, typename Function>
 [[gnu::always_inline]] inline void
 addBlock(Sums &sums, Function &&pixelOf, int64_t channels, const float *&w,
          int64_t wStride, WeightFetcher &fetcher) {
   int64_t l = 0;
   for (; l + 4 <= channels; l += 4, w += 4 * wStride) {
     fetcher.fetch();
+    if constexpr (lieApart && Sums::vectors == 1) {
+      sums.addFour(
+          [&](int i) __attribute__((always_inline)) { return pixelOf(i) + l; },
+          w, wStride);
+      continue;
+    }
     DLC_UNROLL for (int j = 0; j < 4; ++j) {
       sums.add(
           [&](int i)
@@ -238,7 +261,7 @@ void blockedKernel(const BlockedArguments &t) {
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
-      addBlock(
+      addBlock</*lieApart=*/true>(
           sums, [&](int i) __attribute__((always_inline)) { return a[i]; },
           channels, w, wStride, fetcher);
     }
@@ -262,7 +285,7 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
           },
           block);
     fetcher.startSixteen();
-    addBlock(
+    addBlock</*lieApart=*/false>(
         sums,
         [&](int i)
             __attribute__((always_inline)) { return x + i * kChannelBlock; },
@@ -386,6 +409,7 @@ private:
   }
   /// Has the table of [pixelBegin, pixelEnd).
   void fillTable() const;
+  template <int most> void fillTableOf() const;
   void packStrip(int64_t row, int64_t begin, int64_t width, float *strip) const;
   void fillTerms(int64_t *offsets, int64_t channelStride,
                  int64_t rowStride) const;
@@ -471,39 +495,59 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
 }
 
 inline void BlockedTile::fillTable() const {
-  const int64_t most = mostOfCall(), calls = callsOf(most);
+  const int64_t most = mostOfCall();
   if (table.width == most && table.pixelBegin == pixelBegin &&
       table.pixelEnd == pixelEnd)
     return;
   table = {table.offsets, pixelBegin, pixelEnd, most};
-  int64_t *offsets = table.offsets;
-  const int64_t count = pixelEnd - pixelBegin;
+  if (most == kMostPixels)
+    fillTableOf<kMostPixels>();
+  else
+    fillTableOf<2 * kMostPixels>();
+}
+
+/// Vectors of so many pixels of a call, at each tap.
+template <int most> inline void BlockedTile::fillTableOf() const {
+  constexpr int lanes = 8, vectors = (most + lanes - 1) / lanes;
+  typedef uint64_t Numbers __attribute__((vector_size(lanes * 8)));
+  // What is stored may be members of the plan, for all that the compiler knows.
+  const uint64_t inH = plan.inH, inW = plan.inW;
   const int64_t width = plan.outW * plan.strideW - plan.padLeft;
+  const int64_t count = pixelEnd - pixelBegin, calls = callsOf(most);
   int64_t top = pixelBegin / plan.outW * plan.strideH - plan.padTop;
   int64_t left = pixelBegin % plan.outW * plan.strideW - plan.padLeft;
-  for (int64_t c = 0; c < calls; ++c, offsets += taps() * most) {
+  int64_t *offset = table.offsets;
+  for (int64_t c = 0; c < calls; ++c) {
     const int64_t pixels =
         shareOf(count, c + 1, calls) - shareOf(count, c, calls);
-    for (int64_t i = 0; i < pixels; ++i, left += plan.strideW) {
+    // As unsigned numbers what lies outside is large. So does a pixel that is
+    // not there: the call before may have one more, and fetches as many.
+    Numbers tops[vectors], lefts[vectors], origins[vectors];
+    for (int i = 0; i < vectors * lanes; ++i) {
+      const bool isThere = i < pixels;
+      tops[i / lanes][i % lanes] = isThere ? top : inH;
+      lefts[i / lanes][i % lanes] = left;
+      origins[i / lanes][i % lanes] = (top * inW + left) * kChannelBlock;
+      left += isThere ? plan.strideW : 0;
       if (left == width) { // A division for each pixel would take longer.
         left = -plan.padLeft;
         top += plan.strideH;
       }
-      int64_t *offset = offsets + i;
-      for (int64_t k = 0; k < plan.kernelH; ++k) {
-        const int64_t row = top + k * plan.dilationH;
-        for (int64_t j = 0; j < plan.kernelW; ++j, offset += most) {
-          const int64_t column = left + j * plan.dilationW;
-          const bool isInside =
-              row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
-          *offset =
-              isInside ? (row * plan.inW + column) * kChannelBlock : kOutside;
+    }
+    for (int64_t k = 0; k < plan.kernelH; ++k)
+      for (int64_t j = 0; j < plan.kernelW; ++j, offset += most) {
+        const uint64_t down = k * plan.dilationH, right = j * plan.dilationW;
+        const uint64_t step = (down * inW + right) * kChannelBlock;
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+          const auto isInside =
+              (tops[v] + down < inH) & (lefts[v] + right < inW);
+          const Numbers found =
+              isInside ? origins[v] + step : Numbers{} + kOutside;
+          constexpr int last = most - (vectors - 1) * lanes;
+          __builtin_memcpy(offset + v * lanes, &found,
+                           (v + 1 < vectors ? lanes : last) * sizeof(*offset));
         }
       }
-    }
-    // The call before may have a pixel more, and fetches as many ahead.
-    for (int64_t i = pixels; i < most; ++i)
-      offsets[i] = 0;
   }
 }
 

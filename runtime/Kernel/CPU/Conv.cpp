@@ -271,17 +271,23 @@ bool cpu::packsFiniteWeights(const KernelCall &call, size_t operand) {
 }
 
 /// What computing takes beside its flops, by measurement (AVX-512, networks of
-/// the benchmarks): plain depthwise convolutions leave lanes of vectors along
-/// rows idle and shift them about; panels of plain pixels are packed, at a
-/// sixth of the time, those of few channels, whose rows are short, at half of
-/// it, and those of which few output channels are summed are loaded once for
-/// each tap, at half; plain rows for blocks, and blocks for plain rows, are
-/// turned round at an eighth, and tiles of blocks are written for the time of
-/// six terms. Depthwise convolutions of blocks wait for memory.
+/// the benchmarks, and 1x1 of 16 to 256 channels): plain depthwise convolutions
+/// leave lanes of vectors along rows idle and shift them about; each element
+/// under a tap is packed in panels of plain pixels for the time of ten terms
+/// and its part of what a row takes, in steps of more than one for twice that,
+/// those of few channels at half of all; those of which few output channels
+/// are summed are loaded once for each tap, at half;
+/// of plain rows for blocks each is read by each four blocks of output channels
+/// for the time of sixteen terms, of 1x1 of seven, and blocks for plain rows
+/// are turned round for that of fourteen terms of an output. Outputs are
+/// written for the time of three, and sums of a single block wait for loads, at
+/// a fifth. Depthwise convolutions of blocks wait for memory.
 static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                              uint64_t outputs) {
-  constexpr uint64_t packing = 6, packingFew = 2, gathering = 8,
-                     storing = 2 * 6, wideLoads = 2;
+  constexpr uint64_t packing = 2 * 10, packingRow = 2 * 128, packingFew = 2,
+                     turning = 2 * 14, storing = 2 * 3, wideLoads = 2,
+                     singleBlock = 5;
+  const uint64_t gathering = shape.taps() == 1 ? 2 * 7 : 2 * 16;
   if (shape.isDepthwise() && shape.blockedX)
     return 0;
   if (hasFewChannels(shape))
@@ -291,14 +297,30 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
     const int64_t width = std::max<int64_t>(shape.out[1], 1);
     return flops / width * ceilDiv(width, lanes) * lanes;
   }
-  if (!shape.isBlocked())
-    return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
-  const bool isMixed = !shape.blockedX || !shape.blockedY;
+  // Elements of x under taps, each for all output channels of its group.
+  const uint64_t elements = flops / 2 / std::max<int64_t>(shape.groupOut(), 1);
+  if (!shape.isBlocked()) {
+    const bool isStrided = shape.stride[0] > 1 || shape.stride[1] > 1;
+    const bool areRowsJoined = shape.taps() == 1 && !isStrided;
+    const int64_t width = areRowsJoined ? shape.pixels() : shape.out[1];
+    const uint64_t each = (packing + packingRow / std::max<int64_t>(width, 1)) *
+                          (isStrided ? 2 : 1);
+    return storing * outputs + (shape.groupIn() < kChannelBlock
+                                    ? flops / packingFew
+                                    : each * elements);
+  }
   // Whole blocks are computed, whatever is there of them.
-  const int64_t places = blocksOf(shape.outChannels) * kChannelBlock;
+  const int64_t blocks = blocksOf(shape.outChannels);
   const uint64_t unused = flops / std::max<int64_t>(shape.outChannels, 1) *
-                          (places - shape.outChannels);
-  return unused + (isMixed ? flops / gathering : 0) + storing * outputs;
+                          (blocks * kChannelBlock - shape.outChannels);
+  uint64_t overhead = unused + storing * outputs;
+  if (!shape.blockedX)
+    overhead += gathering * elements * ceilDiv(blocks, kPanelGroup);
+  if (!shape.blockedY)
+    overhead += turning * outputs;
+  if (blocks == 1)
+    overhead += flops / singleBlock;
+  return overhead;
 }
 
 static uint64_t outputsOf(const ConvShape &shape) {
@@ -333,8 +355,9 @@ KernelCost cpu::convCost(const KernelCall &call) {
     cost.bytes +=
         bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
         bytesOf({call.inputs.first(1), call.outputs.first(1), call.attributes});
+    constexpr uint64_t packing = 6;
     if (!shape.blockedY)
-      cost.overhead += convOverhead(shape, cost.flops, outputsOf(shape));
+      cost.overhead += cost.flops / packing;
   } else {
     cost = directConvCost(shape, bytesOf(call));
   }

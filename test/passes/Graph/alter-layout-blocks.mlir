@@ -391,10 +391,11 @@ func.func @more_dimensions(%x: tensor<1x256x14x14xf32>, %c: tensor<256x1x1xf32>)
 // CHECK: %[[P:.*]] = graph.max_pool %[[M]] {{.*}} -> tensor<1x13x7x7x16xf32>
 // CHECK: %[[D:.*]] = graph.conv %[[P]], {{.*}}channel_block = 16 : i64, group = 200 : i64{{.*}} -> tensor<1x13x7x7x16xf32>
 // CHECK: %[[B:.*]] = graph.conv %[[D]], {{.*}}channel_block = 16 : i64{{.*}} : (tensor<1x13x7x7x16xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x13x4x4x16xf32>
-// CHECK: %[[T:.*]] = graph.transpose %[[B]]
+// CHECK: %[[E:.*]] = graph.conv %[[B]], {{.*}}channel_block = 16 : i64, group = 200 : i64{{.*}} -> tensor<1x13x4x4x16xf32>
+// CHECK: %[[T:.*]] = graph.transpose %[[E]]
 // CHECK: %[[U:.*]] = graph.reshape %[[T]], %{{.*}} -> tensor<1x208x4x4xf32>
 // CHECK: %[[V:.*]] = graph.slice %[[U]], {{.*}} -> tensor<1x200x4x4xf32>
-// CHECK: %[[R:.*]] = graph.reduce_mean %[[B]], %{{.*}} -> tensor<1x13x16xf32>
+// CHECK: %[[R:.*]] = graph.reduce_mean %[[E]], %{{.*}} -> tensor<1x13x16xf32>
 // CHECK: %[[F:.*]] = graph.reshape %[[R]], %{{.*}} -> tensor<1x208xf32>
 // CHECK: graph.slice %[[F]], {{.*}} -> tensor<1x200xf32>
 // CHECK: graph.softmax %[[V]]
@@ -409,7 +410,8 @@ func.func @endsWithin(%x: tensor<1x200x28x28xf32>) -> (tensor<1x200xf32>, tensor
   %2 = graph.max_pool %1 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x200x14x14xf32>) -> tensor<1x200x7x7xf32>
   %3 = graph.conv %2, %d {group = 200 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x200x7x7xf32>, tensor<200x1x3x3xf32>) -> tensor<1x200x7x7xf32>
   %4 = graph.conv %3, %w, %b {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x200x7x7xf32>, tensor<200x200x3x3xf32>, tensor<200xf32>) -> tensor<1x200x4x4xf32>
-  %5 = graph.reduce_mean %4, %axes {keepdims = false} : (tensor<1x200x4x4xf32>, tensor<2xi64>) -> tensor<1x200xf32>
-  %6 = graph.softmax %4 {axis = 1 : i64} : tensor<1x200x4x4xf32>
-  return %5, %6 : tensor<1x200xf32>, tensor<1x200x4x4xf32>
+  %5 = graph.conv %4, %d {group = 200 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x200x4x4xf32>, tensor<200x1x3x3xf32>) -> tensor<1x200x4x4xf32>
+  %6 = graph.reduce_mean %5, %axes {keepdims = false} : (tensor<1x200x4x4xf32>, tensor<2xi64>) -> tensor<1x200xf32>
+  %7 = graph.softmax %5 {axis = 1 : i64} : tensor<1x200x4x4xf32>
+  return %6, %7 : tensor<1x200xf32>, tensor<1x200x4x4xf32>
 }

@@ -44,8 +44,7 @@ func.func @residual(%x: tensor<?x3x?x?xf32>) -> (tensor<?x64x?x?xf32>, tensor<4x
 // CHECK-LABEL: func @known
 // CHECK: %[[L:.*]] = graph.constant dense<[0, 32, 8, 8]> : tensor<4xi64>
 // CHECK: graph.conv {{.*}} -> tensor<?x4x1x?x16xf32>
-// CHECK: graph.conv {{.*}} -> tensor<?x4x1x?x16xf32>
-// CHECK: -> tensor<?x64x1x?xf32>
+// CHECK: graph.conv {{.*}} : (tensor<?x4x1x?x16xf32>, {{.*}} -> tensor<?x64x1x?xf32>
 // CHECK: graph.conv {{.*}} -> tensor<?x2x8x8x16xf32>
 // CHECK: graph.reshape %{{.*}}, %[[L]] : (tensor<?x2x16x8x8xf32>, tensor<4xi64>) -> tensor<?x32x8x8xf32>
 func.func @known(%x: tensor<?x3x?x?xf32>, %z: tensor<?x32x8x8xf32>) -> (tensor<?x64x1x?xf32>, tensor<?x32x8x8xf32>) {

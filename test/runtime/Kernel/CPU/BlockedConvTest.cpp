@@ -817,9 +817,22 @@ TEST(BlockedConvTest, Cost) {
   makeBlocked(output, Blocks::Output);
   makeBlocked(all, Blocks::All);
   constexpr uint64_t outputs = 16 * 3 * 4, flops = 2 * outputs * 32 * 9;
-  EXPECT_EQ(overheadOf(all), 12 * outputs);
-  EXPECT_EQ(overheadOf(output), 12 * outputs + flops / 8);
-  EXPECT_EQ(overheadOf(plain), flops / 6);
+  constexpr uint64_t elements = 3 * 4 * 32 * 9; // Of x, under taps.
+  EXPECT_EQ(overheadOf(all), 6 * outputs + flops / 5);
+  EXPECT_EQ(overheadOf(output), 6 * outputs + flops / 5 + 32 * elements);
+  EXPECT_EQ(overheadOf(plain), 6 * outputs + (20 + 256 / 4) * elements);
+  // Four blocks of channels are summed at a time, of the last one eight are.
+  Call many = makeCall({1, 32, {5, 6}, 72, {3, 3}});
+  makeBlocked(many, Blocks::Output);
+  EXPECT_EQ(overheadOf(many),
+            (72 * 6 + 2 * 32 * 32 * 9 + 8 * 2 * 32 * 9) * 12u);
+  Call point = makeCall({1, 32, {3, 4}, 16, {1, 1}});
+  makeBlocked(point, Blocks::Output);
+  EXPECT_EQ(overheadOf(point),
+            6 * outputs + 2 * 32 * outputs / 5 + 14 * 32 * 12);
+  Call image = plain;
+  makeBlocked(image, Blocks::Input);
+  EXPECT_EQ(overheadOf(image), 6 * outputs + flops / 5 + 28 * outputs);
   Call winograd = all;
   makeWinograd(winograd);
   // Weights are transformed for the one block of tiles.

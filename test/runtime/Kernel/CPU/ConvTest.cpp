@@ -333,10 +333,11 @@ TEST(ConvTest, Cost) {
   EXPECT_EQ(cost.flops, 2u * 2 * 8 * 3 * 4 * 2 * 9);
   EXPECT_EQ(cost.bytes, 4u * (2 * 4 * 30 + 8 * 2 * 9 + 8 + 2 * 8 * 12));
   EXPECT_EQ(cost.overhead, cost.flops / 2);
-  // Rows of sixteen channels and more are packed in less time.
-  call = makeCall({2, 32, {5, 6}, 16, {3, 3}, {}, {}, {}, 2, true});
+  // Rows of sixteen channels and more are packed, each element once for all
+  // outputs of its group.
+  call = makeCall({2, 32, {5, 6}, 80, {3, 3}, {}, {}, {}, 2, true});
   cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
-  EXPECT_EQ(cost.overhead, cost.flops / 6);
+  EXPECT_EQ(cost.overhead, (20u + 256 / 4) * (2 * 32 * 9 * 12) + 6 * (2 * 80 * 12));
   // Those of few results are read as they are.
   call = makeCall({2, 32, {5, 6}, 8, {3, 3}, {}, {}, {}, 2, true});
   cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
