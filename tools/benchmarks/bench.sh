@@ -9,7 +9,7 @@
 # bench.sh DLC --cpu LEVEL ... hides what a processor has beyond x86-64-v2,
 # x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
-[ $# -ge 1 ] || {
+[ -x "${1:-}" ] || {
   echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL]" \
     "[--engine | --steady | --shipped | --operators] [options]" >&2
   exit 2
