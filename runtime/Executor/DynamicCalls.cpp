@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 using namespace dlc::rt;
 
@@ -133,22 +134,20 @@ static std::optional<Candidate> bestOf(const DynamicEntry &from,
                                        const Candidate &plain,
                                        PackedConstants &constants) {
   if (hasConstants(from, entry)) {
-    const uint64_t time = nanosecondsOf(entry.cost(plain.call()));
     const int64_t packing = packingOf(from, entry, plain, constants);
-    auto takes = [&](std::optional<Candidate> &candidate) {
-      return candidate && packConstants(from, entry, constants, *candidate);
+    std::vector<std::pair<uint64_t, Candidate>> candidates;
+    auto add = [&](std::string_view algorithm) {
+      if (auto candidate = withFlag(entry, plain, algorithm, packing))
+        candidates.emplace_back(nanosecondsOf(entry.cost(candidate->call())),
+                                std::move(*candidate));
     };
+    add("");
     if (from.anyAlgorithm)
-      for (std::string_view algorithm : entry.algorithms)
-        if (std::optional<Candidate> candidate =
-                withFlag(entry, plain, algorithm, packing);
-            candidate && nanosecondsOf(entry.cost(candidate->call())) < time &&
-            takes(candidate))
-          return candidate;
-    if (std::optional<Candidate> candidate =
-            withFlag(entry, plain, "", packing);
-        takes(candidate))
-      return candidate;
+      std::ranges::for_each(entry.algorithms, add);
+    std::ranges::sort(candidates, {}, &std::pair<uint64_t, Candidate>::first);
+    for (auto &[time, candidate] : candidates)
+      if (packConstants(from, entry, constants, candidate))
+        return std::move(candidate);
   }
   std::string why;
   if (entry.isSupported && !entry.isSupported(plain.call(), why))
