@@ -52,8 +52,9 @@ struct Part {
 };
 
 /// Lengths of sequences, where nobody says which.
-constexpr int64_t kUsualSizes[] = {8,  16,  24,  32,  48,  64,
-                                   96, 128, 192, 256, 384, 512};
+constexpr int64_t kUsualSizes[] = {8,   16,  24,  32,  40,  48,  56,
+                                   64,  80,  96,  112, 128, 160, 192,
+                                   224, 256, 320, 384, 448, 512};
 
 /// Of a batch whose examples meet, so that it is not computed by rows.
 constexpr int64_t kUsualBatches[] = {1, 2, 4, 8, 16, 32, 64};
