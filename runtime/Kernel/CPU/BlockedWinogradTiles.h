@@ -79,17 +79,28 @@ template <typename Function>
     function(yes, yes);
 }
 
-/// Tiles [begin, end) of the chunk, which are block `index`.
+/// Tiles [begin, end), which are block `index` of a plan.
 struct TileRange {
   TileRange(const WinogradPlan &plan, int64_t index)
-      : begin(shareOf(plan.tiles, index, plan.blocks)),
-        end(shareOf(plan.tiles, index + 1, plan.blocks)),
-        pointStride(count() * plan.inChannels + kWinogradGap),
-        offset(36 * (begin * plan.inChannels + index * kWinogradGap)) {}
+      : TileRange(plan, index, plan.firstBlock + index * plan.blockStep) {}
   int64_t count() const { return end - begin; }
   int64_t begin, end;
   int64_t pointStride; ///< From one point to the next.
   int64_t offset;      ///< Of the transformed inputs in the workspace.
+
+private:
+  TileRange(const WinogradPlan &plan, int64_t index, int64_t number)
+      : begin(shareOf(plan.tiles, number, plan.allBlocks)),
+        end(shareOf(plan.tiles, number + 1, plan.allBlocks)),
+        pointStride(count() * plan.inChannels + kWinogradGap) {
+    // Of the blocks in front of it those that have one tile more are the first.
+    const int64_t longer = plan.tiles % plan.allBlocks - plan.firstBlock;
+    const int64_t before =
+        index * (plan.tiles / plan.allBlocks) +
+        least(index,
+              most<int64_t>(longer + plan.blockStep - 1, 0) / plan.blockStep);
+    offset = 36 * (before * plan.inChannels + index * kWinogradGap);
+  }
 };
 
 //===----------------------------------------------------------------------===//

@@ -217,14 +217,19 @@ struct WinogradPlan {
   int64_t images;
   int64_t tilesH, tilesW;    ///< Of an image.
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
-  int64_t firstTile, tiles;  ///< Those of this plan.
+  int64_t firstTile, tiles;  ///< Those of this plan; blocked, of all plans.
   int64_t blocks;            ///< Of tiles, which are dealt out evenly.
   int64_t side, step;        ///< Of windows; blocked only.
-  /// Of TwoTapWinogradTiles.h: the first block of this plan, of `columnBlocks`
-  /// parts of the columns of tiles by `rowBlocks` of the rows of all images,
-  /// the last fastest; and pixels of the 36 products of one, at most.
-  int64_t firstBlock, columnBlocks, rowBlocks, blockPixels;
+  /// Blocked: block i of this plan is number firstBlock + i * blockStep of
+  /// `allBlocks`. So the first threads have the first tiles in each plan, as
+  /// they have where there is one, and in what comes before and behind.
+  int64_t firstBlock, blockStep, allBlocks;
+  /// Of TwoTapWinogradTiles.h: they are `columnBlocks` parts of the columns of
+  /// tiles by `rowBlocks` of the rows of all images, the last fastest; and
+  /// pixels of the 36 products of one, at most.
+  int64_t columnBlocks, rowBlocks, blockPixels;
   int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
+  bool isBlockSlowest;       ///< In the grid of products, plain.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
   int64_t kBlock;            ///< Input channels of a product at a time.
   bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.

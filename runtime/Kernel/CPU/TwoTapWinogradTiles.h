@@ -54,8 +54,7 @@ struct TwoTapSide {
 /// those of four outputs first.
 struct TwoTapBlock {
   TwoTapBlock(const WinogradPlan &plan, int64_t index)
-      : TwoTapBlock(plan, index, (plan.firstBlock + index) / plan.rowBlocks,
-                    (plan.firstBlock + index) % plan.rowBlocks) {}
+      : TwoTapBlock(plan, index, plan.firstBlock + index * plan.blockStep) {}
 
   /// The image and the first row of outputs of a row of tiles.
   TilePlace placeOf(const WinogradPlan &plan, int64_t row) const {
@@ -90,6 +89,9 @@ struct TwoTapBlock {
   int64_t callCount; ///< Of a panel, or of all that go together.
 
 private:
+  TwoTapBlock(const WinogradPlan &plan, int64_t index, int64_t number)
+      : TwoTapBlock(plan, index, number / plan.rowBlocks,
+                    number % plan.rowBlocks) {}
   TwoTapBlock(const WinogradPlan &plan, int64_t index, int64_t columnPart,
               int64_t rowPart)
       : firstRow(shareOf(plan.images * plan.tilesH, rowPart, plan.rowBlocks)),

@@ -175,6 +175,12 @@ static int64_t chunksOf(const ConvShape &shape) {
   return ceilDiv(tilesOf(shape), mostOfChunk(shape));
 }
 
+/// Of tiles of blocked tensors, in each chunk.
+static int64_t blocksOfChunk(const ConvShape &shape) {
+  const int64_t chunks = std::max<int64_t>(chunksOf(shape), 1);
+  return ceilDiv(ceilDiv(tilesOf(shape), chunks), kBlockTiles);
+}
+
 /// Of transformed inputs.
 static size_t inputBytes(const ConvShape &shape) {
   if (hasTwoTaps(shape)) {
@@ -189,9 +195,9 @@ static size_t inputBytes(const ConvShape &shape) {
         bytesOfTile(shape));
   const int64_t tiles =
       ceilDiv(tilesOf(shape), std::max<int64_t>(chunksOf(shape), 1));
-  const int64_t gaps = ceilDiv(tiles, kBlockTiles);
   return static_cast<size_t>(tiles * bytesOfTile(shape) +
-                             gaps * kPoints * kWinogradGap * kFloat);
+                             blocksOfChunk(shape) * kPoints * kWinogradGap *
+                                 kFloat);
 }
 
 static bool hasFewWeights(const ConvShape &shape) {
@@ -327,6 +333,7 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
     plan.hasFewWeights = hasFewWeights(shape);
     return plan;
   }
+  plan.isBlockSlowest = transformedWeights(shape) * kFloat <= 2 * kCachedBytes;
   const int64_t width = kWinogradVectors * lanes;
   plan.kBlock = ceilDiv(
       plan.inChannels,
@@ -388,9 +395,10 @@ private:
 static WinogradPlan twoTapPartOf(WinogradPlan plan, const ConvShape &shape,
                                  int64_t part) {
   const TwoTapGrid grid(shape);
-  const int64_t blocks = grid.blocks(), parts = grid.chunks(shape);
-  plan.firstBlock = blocks * part / parts;
-  plan.blocks = blocks * (part + 1) / parts - plan.firstBlock;
+  plan.firstBlock = part;
+  plan.blockStep = grid.chunks(shape);
+  plan.allBlocks = grid.blocks();
+  plan.blocks = ceilDiv(plan.allBlocks - part, plan.blockStep);
   return plan;
 }
 
@@ -419,9 +427,11 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   }
   for (int64_t i = chunks; i-- > 0;) {
     if (shape.blockedY) {
-      plan.firstTile = tiles * i / chunks;
-      plan.tiles = tiles * (i + 1) / chunks - plan.firstTile;
-      plan.blocks = ceilDiv(plan.tiles, kBlockTiles);
+      plan.tiles = tiles;
+      plan.blocks = blocksOfChunk(shape);
+      plan.firstBlock = i;
+      plan.blockStep = chunks;
+      plan.allBlocks = chunks * plan.blocks;
     } else {
       plan.firstTile = i * mostOfChunk(shape);
       plan.tiles = std::min(mostOfChunk(shape), tiles - plan.firstTile);

@@ -409,17 +409,22 @@ inline void WinogradTile::run() const {
   }
 }
 
-/// Tiles of the grid: channel block, block, the last fastest: one part of the
-/// weights meets all tiles.
+/// Tiles of the grid: channel block, block, the last fastest, so that one part
+/// of the weights meets all tiles; or, where weights are few, the other way
+/// round, so that threads multiply what they have transformed.
 void runWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                         int64_t begin, int64_t end) {
   alignas(64) float sums[kScratchBytes / sizeof(float)];
   auto *transformed = static_cast<float *>(arguments[5]);
   const int64_t rows =
       (plan.outChannels + kWinogradRows - 1) / kWinogradRows * kWinogradRows;
+  const int64_t parts = (plan.outChannels + plan.outBlock - 1) / plan.outBlock;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const TileBlock block(plan, tile % plan.blocks);
-    const int64_t channel = tile / plan.blocks * plan.outBlock;
+    const TileBlock block(plan, plan.isBlockSlowest ? tile / parts
+                                                    : tile % plan.blocks);
+    const int64_t part =
+        plan.isBlockSlowest ? tile % parts : tile / plan.blocks;
+    const int64_t channel = part * plan.outBlock;
     WinogradTile{plan,
                  block,
                  blockOf(plan, transformed, block),
