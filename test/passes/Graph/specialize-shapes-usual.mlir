@@ -5,7 +5,7 @@
 // One length beside the batch has the usual sizes, as far as the model has them,
 // and a function for any other.
 // CHECK-LABEL: func.func private @main(tensor<?x?xi64> {graph.dims = ["batch", "length"], graph.padded = array<i64: -1, 0>}) -> (tensor<?x?x4xf32> {graph.padded = array<i64: -1, 0, -1>})
-// CHECK-SAME: graph.by_shape = [@main_8, @main_16, @main_24, @main_32, @main_48, @main_64, @main_96, @main_100, @main_any]
+// CHECK-SAME: graph.by_shape = [@main_8, @main_16, @main_24, @main_32, @main_40, @main_48, @main_56, @main_64, @main_80, @main_96, @main_100, @main_any]
 // CHECK: func.func @main_8(%{{.*}}: tensor<?x8xi64> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"})
 // CHECK: func.func @main_any(%{{.*}}: tensor<?x?xi64> {{.*}}, %{{.*}}: tensor<i64> {graph.name = "size of length"}) -> tensor<?x?x4xf32>
 func.func @main(%ids: tensor<?x?xi64> {graph.dims = ["batch", "length"]}) -> tensor<?x?x4xf32> {
