@@ -18,13 +18,15 @@
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Any case may end with `cold`: its operands are in no cache when it begins.
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
-// peak", the best of several runs. The peak is measured first, on one thread.
+// peak", the best of several runs. The peak is measured first, on one thread,
+// and with several how long they take to hear from each other.
 // cpu_kernels_ort.py compares the same cases with ONNX Runtime.
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +35,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace dlc::rt;
@@ -95,6 +98,35 @@ double measurePeak(cpu::Isa isa) {
 #else
 double measurePeak(cpu::Isa) { return 0; }
 #endif
+
+/// Nanoseconds in which a thread hears from another one what that was told: a
+/// virtual machine's processors may be neighbours at one time and lie on two
+/// chips at another, and what threads read of each other then takes longer.
+double measureRoundTrip() {
+  constexpr int rounds = 1000, tries = 20;
+  alignas(64) static std::atomic<int> asked = 0;
+  alignas(64) static std::atomic<int> answered = 0;
+  std::thread other([] {
+    for (int i = 1; i <= rounds * tries; ++i) {
+      while (asked.load() != i)
+        ;
+      answered = i;
+    }
+  });
+  std::chrono::duration<double, std::nano> best = std::chrono::seconds(1);
+  for (int i = 1; i <= rounds * tries;) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int last = i + rounds; i != last; ++i) {
+      asked = i;
+      while (answered.load() != i)
+        ;
+    }
+    best = std::min<decltype(best)>(best,
+                                    std::chrono::steady_clock::now() - start);
+  }
+  other.join();
+  return best.count() / rounds;
+}
 
 /// As programs run a kernel: every step is a grid that threads share.
 void run(WorkerPool &pool, const PreparedKernel &kernel,
@@ -375,10 +407,13 @@ int main(int argc, char **argv) {
     return 2;
   }
   const double peak = measurePeak(isa) * threads;
-  std::printf("# %s, %d threads, peak %.1f GF/s\n",
+  std::printf("# %s, %d threads, peak %.1f GF/s",
               std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
-  if (threads > 1)
+  if (threads > 1) {
     Clock::id = CLOCK_MONOTONIC;
+    std::printf(", %.0f ns from thread to thread and back", measureRoundTrip());
+  }
+  std::putchar('\n');
   WorkerPoolOptions options;
   options.threads = static_cast<unsigned>(threads);
   Result<std::unique_ptr<WorkerPool>> pool = WorkerPool::create(options);
