@@ -46,8 +46,14 @@ static bool isDepthwise(graph::ConvOp conv) {
 }
 
 static bool isPointwise(graph::ConvOp conv) {
+  // Steps and padding may leave extents as they are: 1x1 of steps of three and
+  // pads of one, on 2x2.
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  return w.size() == 4 && w[2] == 1 && w[3] == 1 && conv.getGroup() == 1;
+  auto isOne = [](int64_t stride) { return stride == 1; };
+  auto isZero = [](int64_t pad) { return pad == 0; };
+  return w.size() == 4 && w[2] == 1 && w[3] == 1 && conv.getGroup() == 1 &&
+         llvm::all_of(conv.getStrides(), isOne) &&
+         llvm::all_of(conv.getPads(), isZero);
 }
 
 /// The only reader of `value` if it is free, or null.

@@ -65,6 +65,10 @@ static std::string formOf(const DynamicEntry &from, const KernelCall &call,
           std::to_string(call.attributes.getInt("channel_block", 0)) + ':' +
           std::to_string(call.inputs[0].rank()) + ':' + std::to_string(bytes) +
           ':' + toString(call.inputs[operand]);
+  // Some algorithms have several forms of one size, for other windows.
+  for (const char *windows : {"strides", "pads"})
+    for (int64_t value : call.attributes.getInts(windows))
+      form += ':' + std::to_string(value);
   return form;
 }
 

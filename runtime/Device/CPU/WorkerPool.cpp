@@ -100,12 +100,11 @@ struct Job {
   void leave();
   void awaitEmptyGate(uint64_t spinNanoseconds);
   template <typename Predicate> void compute(unsigned self, Predicate stays);
-  /// Begins to fetch, for writing, what worker `self` changes when it enters:
-  /// one after the other the lines may take a microsecond from the caches of
-  /// another core.
+  /// Begins to fetch what worker `self` reads when it enters: one after the
+  /// other the lines may take a microsecond from the caches of another core.
   void fetch(unsigned self) const {
-    __builtin_prefetch(&gate, 1);
-    __builtin_prefetch(&shares[self], 1);
+    __builtin_prefetch(&gate);
+    __builtin_prefetch(&shares[self]);
   }
 };
 

@@ -205,8 +205,8 @@ private:
 };
 
 /// Adds the products of the channels of a block, under each pixel i from
-/// pixelOf(i) on, and as many rows of weights, behind which w is then. Pixels
-/// that lie apart each have a register for where that is, if there is one.
+/// pixelOf(i) on, and as many rows of weights, behind which w is then. Where
+/// pixels lie apart, each has a place of its own to read.
 template <bool lieApart, typename Sums, typename Function>
 [[gnu::always_inline]] inline void
 addBlock(Sums &sums, Function &&pixelOf, int64_t channels, const float *&w,
@@ -501,10 +501,10 @@ inline void BlockedTile::fillTable() const {
       table.pixelEnd == pixelEnd)
     return;
   table = {table.offsets, pixelBegin, pixelEnd, most};
-  if (most == kMostPixels)
-    fillTableOf<kMostPixels>();
-  else
-    fillTableOf<2 * kMostPixels>();
+  if constexpr (kTwinPanelsApart > 0)
+    if (most != kMostPixels)
+      return fillTableOf<2 * kMostPixels>();
+  fillTableOf<kMostPixels>();
 }
 
 /// Vectors of so many pixels of a call, at each tap.

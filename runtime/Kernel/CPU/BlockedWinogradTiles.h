@@ -331,8 +331,7 @@ struct CallsOfPoints {
     const int64_t wideW = plan.tilesW - plan.narrowW;
     auto placeOf = [&](int64_t tiles) {
       return most<int64_t>(
-          0, least(plan.images * tiles - plan.firstTile - range.begin,
-                   range.count()));
+          0, least(plan.images * tiles - range.begin, range.count()));
     };
     const int64_t first = placeOf(wideH * plan.narrowW);
     const int64_t high = placeOf(wideH * plan.tilesW);

@@ -310,9 +310,9 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                                     : each * elements);
   }
   // Whole blocks are computed, whatever is there of them.
-  const int64_t blocks = blocksOf(shape.outChannels);
-  const uint64_t unused = flops / std::max<int64_t>(shape.outChannels, 1) *
-                          (blocks * kChannelBlock - shape.outChannels);
+  const int64_t blocks = blocksOf(shape.groupOut());
+  const uint64_t unused = flops / std::max<int64_t>(shape.groupOut(), 1) *
+                          (blocks * kChannelBlock - shape.groupOut());
   uint64_t overhead = unused + storing * outputs;
   if (!shape.blockedX)
     overhead += gathering * elements * ceilDiv(blocks, kPanelGroup);
@@ -355,9 +355,10 @@ KernelCost cpu::convCost(const KernelCall &call) {
     cost.bytes +=
         bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
         bytesOf({call.inputs.first(1), call.outputs.first(1), call.attributes});
-    constexpr uint64_t packing = 6;
+    // Plain tiles are turned round on their way there and back.
+    constexpr uint64_t turning = 6;
     if (!shape.blockedY)
-      cost.overhead += cost.flops / packing;
+      cost.overhead += cost.flops / turning;
   } else {
     cost = directConvCost(shape, bytesOf(call));
   }

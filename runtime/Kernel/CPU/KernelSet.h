@@ -217,7 +217,8 @@ struct WinogradPlan {
   int64_t images;
   int64_t tilesH, tilesW;    ///< Of an image.
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
-  int64_t firstTile, tiles;  ///< Those of this plan; blocked, of all plans.
+  /// Those of this plan; of convolutions of blocked tensors, of all plans.
+  int64_t firstTile, tiles;
   int64_t blocks;            ///< Of tiles, which are dealt out evenly.
   int64_t side, step;        ///< Of windows; blocked only.
   /// Blocked: block i of this plan is number firstBlock + i * blockStep of

@@ -49,12 +49,11 @@ static int64_t bytesOfTile(const ConvShape &shape) {
 
 /// Tiles whose inputs are transformed at a time: those that stay in a cache,
 /// of blocked tensors one of each processor, else one that they share, until
-/// all products have read them. Two blocks at least, if there are as many: of
-/// one that threads share each would read what the others have transformed.
+/// all products have read them. Files have the workspace that this says.
 static int64_t mostOfChunk(const ConvShape &shape) {
   constexpr int64_t ownBytes = 1 << 20, sharedBytes = 4 << 20;
   if (shape.blockedY)
-    return std::max(ownBytes / bytesOfTile(shape), 2 * kBlockTiles);
+    return std::max(ownBytes / bytesOfTile(shape), kBlockTiles);
   return std::max(sharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }

@@ -128,3 +128,15 @@ func.func @apart(%x: tensor<1x1x99x99x16xf32>, %w: tensor<16x1x3x3xf32>, %y: ten
   %6 = graph.conv %5, %v1 {group = 20 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x20x99x99xf32>, tensor<20x1x3x3xf32>) -> tensor<1x20x99x99xf32>
   return %1, %4, %6 : tensor<1x1x99x99x16xf32>, tensor<1x1x99x99x16xf32>, tensor<1x20x99x99xf32>
 }
+
+// Single pixels in steps, with padding, are others, though extents stay.
+// CHECK-LABEL: func.func @steps
+// CALL-NOT: depthwise_chain
+func.func @steps(%x: tensor<1x1x99x99x16xf32>) -> tensor<1x1x99x99x16xf32> {
+  // CHECK-NOT: graph.fusion
+  %w0 = graph.constant dense<0.1> : tensor<16x16x1x1xf32>
+  %w1 = graph.constant dense<0.2> : tensor<16x1x3x3xf32>
+  %0 = graph.conv %x, %w1 {channel_block = 16 : i64, group = 16 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x99x99x16xf32>, tensor<16x1x3x3xf32>) -> tensor<1x1x99x99x16xf32>
+  %1 = graph.conv %0, %w0 {channel_block = 16 : i64, pads = array<i64: 49, 49, 49, 49>, strides = array<i64: 2, 2>} : (tensor<1x1x99x99x16xf32>, tensor<16x16x1x1xf32>) -> tensor<1x1x99x99x16xf32>
+  return %1 : tensor<1x1x99x99x16xf32>
+}
