@@ -337,7 +337,8 @@ TEST(ConvTest, Cost) {
   // outputs of its group.
   call = makeCall({2, 32, {5, 6}, 80, {3, 3}, {}, {}, {}, 2, true});
   cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
-  EXPECT_EQ(cost.overhead, (20u + 256 / 4) * (2 * 32 * 9 * 12) + 6 * (2 * 80 * 12));
+  EXPECT_EQ(cost.overhead,
+            (20u + 256 / 4) * (2 * 32 * 9 * 12) + 6 * (2 * 80 * 12));
   // Those of few results are read as they are.
   call = makeCall({2, 32, {5, 6}, 8, {3, 3}, {}, {}, {}, 2, true});
   cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
