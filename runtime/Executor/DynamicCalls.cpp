@@ -58,18 +58,9 @@ static PackedConstants::Packed pack(const LibraryEntry &entry,
 /// Constants of equal bytes have one address, whatever their shapes.
 static std::string formOf(const DynamicEntry &from, const KernelCall &call,
                           size_t operand, size_t bytes) {
-  std::string form(from.operation);
-  form += ':' + std::to_string(operand) + ':' +
-          std::string(call.attributes.getString("algorithm")) + ':' +
-          std::to_string(call.attributes.getInt("group", 1)) + ':' +
-          std::to_string(call.attributes.getInt("channel_block", 0)) + ':' +
-          std::to_string(call.inputs[0].rank()) + ':' + std::to_string(bytes) +
-          ':' + toString(call.inputs[operand]);
-  // Some algorithms have several forms of one size, for other windows.
-  for (const char *windows : {"strides", "pads"})
-    for (int64_t value : call.attributes.getInts(windows))
-      form += ':' + std::to_string(value);
-  return form;
+  return std::string(from.operation) + ':' +
+         packedFormOf(call, operand, bytes) + ':' +
+         toString(call.inputs[operand]);
 }
 
 /// Packs the constants of `candidate`, of which the flag says that they are.

@@ -24,6 +24,23 @@ static const LibraryEntry *findEntry(Predicate isWanted) {
   return nullptr;
 }
 
+std::string dlc::rt::packedFormOf(const KernelCall &call, size_t operand,
+                                  size_t bytes) {
+  const Attributes &attributes = call.attributes;
+  std::string form(attributes.getString("algorithm"));
+  auto add = [&](int64_t number) { form += ':' + std::to_string(number); };
+  add(static_cast<int64_t>(operand));
+  add(static_cast<int64_t>(bytes));
+  add(attributes.getInt("group", 1));
+  add(attributes.getInt("channel_block", 0));
+  add(attributes.getInt(kBf16Parts, 0) == 1); // Others pack floats.
+  add(call.inputs[0].rank());
+  for (std::string_view windows : {"strides", "pads"})
+    for (int64_t value : attributes.getInts(windows))
+      add(value);
+  return form;
+}
+
 const LibraryEntry *dlc::rt::lookupLibraryEntry(std::string_view name) {
   return findEntry(
       [&](const LibraryEntry &entry) { return entry.name == name; });

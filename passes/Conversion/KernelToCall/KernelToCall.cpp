@@ -93,20 +93,9 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
   size_t bytes = entry.packedBytes(call, operand);
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
-  // The form depends on the constant's type, on these attributes, on what the
-  // library says, and, where an algorithm has several, on the other types:
-  // those differ in size, or in the windows.
-  std::string form =
-      std::string(entry.name) + ":" + std::to_string(operand) + ":" +
-      std::to_string(call.attributes.getInt("group", 1)) + ":" +
-      std::string(call.attributes.getString("algorithm")) + ":" +
-      std::to_string(call.attributes.getInt("channel_block")) + ":" +
-      std::to_string(call.attributes.getInt(rt::kBf16Parts) ==
-                     library::kRounded) +
-      ":" + std::to_string(bytes) + ":" + match.packedForm;
-  for (const char *windows : {"strides", "pads"})
-    for (int64_t value : call.attributes.getInts(windows))
-      form += ":" + std::to_string(value);
+  std::string form = std::string(entry.name) + ":" +
+                     rt::packedFormOf(call, operand, bytes) + ":" +
+                     match.packedForm;
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {

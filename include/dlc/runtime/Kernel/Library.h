@@ -77,10 +77,13 @@ constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
   return (flops < bytes ? bytes : flops) + cost.overhead / 100;
 }
 
-/// How constants are packed by calls that are made ready while running. The
-/// packed form of one depends on the operation, on its attributes `algorithm`,
-/// `group` and `channel_block`, on the rank of the first operand, and on its
-/// own shape and size.
+/// What the packed form of operand `operand` of a call, of so many bytes,
+/// depends on beside the entry and the constant: attributes, among them those
+/// of windows, since an algorithm may have several forms of one size, and the
+/// rank of the first operand. Who packs shares what has one form.
+std::string packedFormOf(const KernelCall &call, size_t operand, size_t bytes);
+
+/// How constants are packed by calls that are made ready while running.
 struct ConstantPacking {
   std::string_view attribute = {}; ///< Empty: they are not.
   int64_t form = 1; ///< Its value where they are; but see packingOf.
