@@ -9,12 +9,12 @@
 # bench.sh DLC --cpu LEVEL ... hides what a processor has beyond x86-64-v2,
 # x86-64-v3, avx-vnni or x86-64-v4, from all of them (hide_cpu.c).
 set -euo pipefail
-command -v "${1:-}" > /dev/null || {
+command -v -- "${1:-}" >/dev/null || {
   echo "usage: bench.sh BUILD/bin/dlc [--cpu LEVEL]" \
     "[--engine | --steady | --shipped | --operators] [options]" >&2
   exit 2
 }
-dlc=$(realpath "$(command -v "$1")")
+dlc=$(realpath "$(command -v -- "$1")")
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(dirname "$(dirname "$dlc")")
