@@ -66,6 +66,108 @@ struct ReduceSum : Model<ReduceSum, ReduceSumOp> {
   }
 };
 
+/// Along known dimensions, none of which is the first.
+template <typename Op> struct Along : Model<Along<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto own = cast<Op>(op);
+    if (!own.getAxes() || hasFirst(own.getAxes(), own.getX()).value_or(true))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
+/// The same of one dimension, an attribute.
+template <typename Op> struct Row : Model<Row<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto own = cast<Op>(op);
+    const int64_t rank = typeOf(op->getOperand(0)).getRank();
+    const int64_t batch =
+        rank > 0 ? typeOf(op->getOperand(0)).getDimSize(0) : 0;
+    if (rank == 0 || wrapAxis(own.getAxis(), rank) == 0)
+      return std::nullopt;
+    // Factors and biases of norms broadcast.
+    Batched batched;
+    for (OpOperand &operand : op->getOpOperands())
+      if (typeOf(operand.get()).getRank() == rank &&
+          typeOf(operand.get()).getDimSize(0) == batch)
+        batched.operands.push_back(operand.getOperandNumber());
+    return batched;
+  }
+};
+
+struct Concat : Model<Concat, ConcatOp> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    if (wrapAxis(cast<ConcatOp>(op).getAxis(),
+                 typeOf(op->getResult(0)).getRank()) == 0)
+      return std::nullopt;
+    auto all = llvm::seq(op->getNumOperands());
+    return Batched{{all.begin(), all.end()}, false};
+  }
+};
+
+/// Writes `examples` in the place of the first number of an operand that is
+/// known and not 0 or -1, which stand for what is there.
+void setFirst(Operation *op, unsigned operand, OpBuilder &builder,
+              int64_t examples) {
+  SmallVector<int64_t> numbers = *getConstantInts(op->getOperand(operand));
+  if (numbers.front() <= 0)
+    return;
+  numbers.front() = examples;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  op->setOperand(operand,
+                 ConstantOp::create(builder, op->getLoc(),
+                                    makeInts(builder.getContext(), numbers)));
+}
+
+struct Reshape : Model<Reshape, ReshapeOp> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto reshape = cast<ReshapeOp>(op);
+    auto from = typeOf(reshape.getX()), to = typeOf(reshape.getY());
+    auto shape = getConstantInts(reshape.getShape());
+    // A batch of none, and of what has no elements, is said in other ways.
+    if (from.getRank() == 0 || to.getRank() == 0 || !shape ||
+        from.getNumElements() == 0 || from.getDimSize(0) != to.getDimSize(0))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+  void setExamples(Operation *op, OpBuilder &builder, int64_t examples) const {
+    setFirst(op, 1, builder, examples);
+  }
+};
+
+/// To sizes, or by known factors of which that of the first dimension is one.
+struct Resize : Model<Resize, ResizeOp> {
+  static constexpr unsigned kSizes = 3;
+  /// All dimensions have a size, the first, too.
+  static bool hasAllSizes(ResizeOp resize) {
+    return resize.getAxes().empty() && getConstantInts(resize.getSizes());
+  }
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto resize = cast<ResizeOp>(op);
+    auto from = typeOf(resize.getX()), to = typeOf(resize.getY());
+    const bool isOfOthers = !resize.getAxes().empty() &&
+                            llvm::none_of(resize.getAxes(), [&](int64_t axis) {
+                              return wrapAxis(axis, from.getRank()) == 0;
+                            });
+    const bool isStretched =
+        hasAllSizes(resize) && resize.getKeepAspectRatioPolicy() == "stretch";
+    ElementsAttr scales = getConstantElements(resize.getScales());
+    const bool isByOne = resize.getAxes().empty() && scales &&
+                         (*scales.value_begin<APFloat>()).convertToFloat() == 1;
+    const bool crops =
+        resize.getCoordinateTransformationMode() == "tf_crop_and_resize";
+    if (from.getRank() == 0 || from.getDimSize(0) != to.getDimSize(0) ||
+        crops || !(isOfOthers || isStretched || isByOne))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+  void setExamples(Operation *op, OpBuilder &builder, int64_t examples) const {
+    if (hasAllSizes(cast<ResizeOp>(op)))
+      setFirst(op, kSizes, builder, examples);
+  }
+};
+
 struct Pad : Model<Pad, PadOp> {
   std::optional<Batched> getBatched(Operation *op) const {
     auto pad = cast<PadOp>(op);
@@ -137,26 +239,29 @@ template <typename Op> struct Recurrent : Model<Recurrent<Op>, Op> {
 
 } // namespace
 
-template <typename... Ops> static void attachOfFirst(MLIRContext *context) {
-  (Ops::template attachInterface<OfFirst<Ops>>(*context), ...);
+template <template <typename> typename Rule, typename... Ops>
+static void attach(MLIRContext *context) {
+  (Ops::template attachInterface<Rule<Ops>>(*context), ...);
 }
 
 void dlc::graph::attachBatches(MLIRContext *context) {
-  attachOfFirst<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, LpPoolOp>(
+  attach<OfFirst, ConvOp, IntegerConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp,
+         LpPoolOp, DepthToSpaceOp, SpaceToDepthOp, GroupNormOp>(context);
+  attach<Along, SliceOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp>(
       context);
+  attach<Row, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp>(context);
+  ConcatOp::attachInterface<Concat>(*context);
+  ReshapeOp::attachInterface<Reshape>(*context);
+  ResizeOp::attachInterface<Resize>(*context);
   ConvWeightGradientOp::attachInterface<WeightGradient>(*context);
   MaxPoolGradientOp::attachInterface<PoolGradient>(*context);
   TransposeOp::attachInterface<Transpose>(*context);
   ReduceSumOp::attachInterface<ReduceSum>(*context);
   PadOp::attachInterface<Pad>(*context);
-  CumsumOp::attachInterface<Scan<CumsumOp>>(*context);
-  CumprodOp::attachInterface<Scan<CumprodOp>>(*context);
+  attach<Scan, CumsumOp, CumprodOp>(context);
   TopKOp::attachInterface<TopKOfRows>(*context);
-  RnnOp::attachInterface<Recurrent<RnnOp>>(*context);
-  GruOp::attachInterface<Recurrent<GruOp>>(*context);
-  LstmOp::attachInterface<Recurrent<LstmOp>>(*context);
-  QuantizeLinearOp::attachInterface<Quantized<QuantizeLinearOp>>(*context);
-  DequantizeLinearOp::attachInterface<Quantized<DequantizeLinearOp>>(*context);
+  attach<Recurrent, RnnOp, GruOp, LstmOp>(context);
+  attach<Quantized, QuantizeLinearOp, DequantizeLinearOp>(context);
 }
 
 /// Operands that do not broadcast along the first dimension.

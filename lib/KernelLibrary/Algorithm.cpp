@@ -34,6 +34,20 @@ static void roundIfAsked(Match &match, const rt::LibraryEntry &entry,
     match = std::move(rounded);
 }
 
+/// As roundIfAsked(), but for what only measured times may round: that is
+/// returned.
+static std::optional<Match> roundUntimed(Match &match,
+                                         const rt::LibraryEntry &entry,
+                                         FunctionType type, int64_t parts) {
+  Match rounded = match;
+  roundIfAsked(rounded, entry, type, parts);
+  if (entry.roundsByTime && rounded.config.get(rt::kBf16Parts) &&
+      entry.roundsByTime(callOf(rounded, type).view()))
+    return rounded;
+  match = std::move(rounded);
+  return std::nullopt;
+}
+
 /// "winograd", "direct in 3 parts".
 static std::string nameOf(const Match &match) {
   auto algorithm = dyn_cast_or_null<StringAttr>(match.config.get(kAlgorithm));
@@ -44,20 +58,12 @@ static std::string nameOf(const Match &match) {
   return name;
 }
 
-void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
-                                   FunctionType type, int64_t parts) {
-  const Match plain = match;
-  roundIfAsked(match, entry, type, parts);
-  std::optional<Match> roundedByTime;
-  if (entry.roundsByTime && match.config.get(rt::kBf16Parts) &&
-      entry.roundsByTime(callOf(match, type).view())) {
-    roundedByTime = std::move(match);
-    match = plain;
-  }
-  if (!entry.cost)
-    return;
-  std::vector<Match> candidates{match};
-  std::vector<tuning::Call> calls{callOf(match, type)};
+/// Appends the algorithms that a call can take beside the first, rounded as
+/// `parts` says.
+static void addAlgorithms(const Match &plain, const rt::LibraryEntry &entry,
+                          FunctionType type, int64_t parts,
+                          std::vector<Match> &candidates,
+                          std::vector<tuning::Call> &calls) {
   for (std::string_view algorithm : entry.algorithms) {
     Match candidate = plain;
     candidate.config.set(
@@ -70,12 +76,37 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
     candidates.push_back(std::move(candidate));
     calls.push_back(std::move(call));
   }
+}
+
+uint64_t dlc::library::modelledTimeOf(const Match &match,
+                                      const rt::LibraryEntry &entry,
+                                      FunctionType type, int64_t parts) {
+  std::vector<Match> candidates{match};
+  roundUntimed(candidates.front(), entry, type, parts);
+  std::vector<tuning::Call> calls{callOf(candidates.front(), type)};
+  addAlgorithms(match, entry, type, parts, candidates, calls);
+  uint64_t least = UINT64_MAX;
+  for (const tuning::Call &call : calls)
+    least = std::min(least, rt::nanosecondsOf(entry.cost(call.view())));
+  return least;
+}
+
+void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
+                                   FunctionType type, int64_t parts) {
+  const Match plain = match;
+  const std::optional<Match> roundedByTime =
+      roundUntimed(match, entry, type, parts);
+  if (!entry.cost)
+    return;
+  std::vector<Match> candidates{match};
+  std::vector<tuning::Call> calls{callOf(match, type)};
+  addAlgorithms(plain, entry, type, parts, candidates, calls);
   // What tiles reach differs too much from one machine to the next, and from
   // one moment to the next where others use them, for a model.
   const size_t modelled = candidates.size();
   if (roundedByTime && isTuned(*type.getContext())) {
     calls.push_back(callOf(*roundedByTime, type));
-    candidates.push_back(std::move(*roundedByTime));
+    candidates.push_back(*roundedByTime);
   }
   if (parts == kExactParts && entry.paysInParts && isTuned(*type.getContext()))
     for (size_t i = 0; i < modelled; ++i)

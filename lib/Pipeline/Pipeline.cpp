@@ -122,7 +122,9 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createWidenShortFloatsPass({pipeline.offload}));
   function.addPass(graph::createFoldConstantsPass()); // Of weights.
-  function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
+  graph::SplitBatchPassOptions split;
+  split.parts = pipeline.batchParts;
+  function.addPass(graph::createSplitBatchPass(split));
   if (!pipeline.offload.empty()) {
     function.addPass(graph::createMergeProductsPass());
     function.addPass(graph::createPadChannelsPass(
@@ -152,6 +154,12 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createAlterLayoutPass(options));
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(createCanonicalizerPass());
+  if (options.isGenerated || pipeline.gradient)
+    return;
+  split.parts = 0;
+  split.isStrict = options.isStrict;
+  split.bf16Parts = options.bf16Parts;
+  function.addPass(graph::createSplitBatchPass(split));
 }
 
 static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups,

@@ -56,12 +56,22 @@ static bool isBlockable(Value value, const ConvOptions &options) {
 }
 
 namespace {
+/// What of a library computes something; constant weights are packed.
+struct LibraryForm {
+  library::Match match;
+  const rt::LibraryEntry *entry;
+  FunctionType type;
+};
+
 /// What a convolution and the gradient of its weights have in common.
 struct Convolution {
   explicit Convolution(Operation *op);
 
   /// How the library computes it with its image and its result, or the gradient
   /// of that, of these types; nullopt if it has no such form.
+  std::optional<LibraryForm> formWith(Type image, Type result,
+                                      int64_t block) const;
+  /// The same by its fastest algorithm.
   std::optional<tuning::Call> callWith(Type image, Type result, int64_t block,
                                        const ConvOptions &options) const;
   /// The result of such an image, if weights and bias have known shapes.
@@ -97,9 +107,8 @@ static FunctionType callTypeOf(library::Match &match, Operation *form) {
                            form->getResultTypes());
 }
 
-std::optional<tuning::Call>
-Convolution::callWith(Type imageType, Type resultType, int64_t block,
-                      const ConvOptions &options) const {
+std::optional<LibraryForm>
+Convolution::formWith(Type imageType, Type resultType, int64_t block) const {
   // The operation as it would be, in a block of its own.
   Block scratch;
   Operation *form = op->clone();
@@ -125,9 +134,43 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   FunctionType type = callTypeOf(*match, form);
   if (weights && getConstantElements(weights))
     match->config.append(match->packedConfig);
+  return LibraryForm{std::move(*match), entry, type};
+}
+
+std::optional<tuning::Call>
+Convolution::callWith(Type imageType, Type resultType, int64_t block,
+                      const ConvOptions &options) const {
+  std::optional<LibraryForm> form = formWith(imageType, resultType, block);
+  if (!form)
+    return std::nullopt;
   if (!options.isStrict)
-    library::chooseAlgorithm(*match, *entry, type, options.bf16Parts);
-  return library::callOf(*match, type);
+    library::chooseAlgorithm(form->match, *form->entry, form->type,
+                             options.bf16Parts);
+  return library::callOf(form->match, form->type);
+}
+
+std::optional<uint64_t>
+dlc::graph::timeOfConvolution(Operation *op, int64_t examples,
+                              const ConvOptions &options) {
+  if (!isConvolution(op))
+    return std::nullopt;
+  Convolution own(op);
+  auto ofExamples = [&](Value value) {
+    SmallVector<int64_t> shape(typeOf(value).getShape());
+    shape[0] = examples;
+    return typeOf(value).clone(shape);
+  };
+  auto block = op->getAttrOfType<IntegerAttr>(kChannelBlockAttr);
+  std::optional<LibraryForm> form =
+      own.formWith(ofExamples(own.image), ofExamples(own.result),
+                   block ? block.getInt() : 0);
+  if (!form)
+    return std::nullopt;
+  if (options.isStrict)
+    return rt::nanosecondsOf(
+        form->entry->cost(library::callOf(form->match, form->type).view()));
+  return library::modelledTimeOf(form->match, *form->entry, form->type,
+                                 options.bf16Parts);
 }
 
 std::optional<RankedTensorType>

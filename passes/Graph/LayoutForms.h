@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layouts that values may be kept in, and the forms that operations then
-// have. Private to graph-alter-layout.
+// have. Private to graph-alter-layout and what asks for times behind it.
 
 #ifndef DLC_PASSES_GRAPH_LAYOUTFORMS_H
 #define DLC_PASSES_GRAPH_LAYOUTFORMS_H
@@ -85,6 +85,11 @@ bool fitsBlocks(mlir::RankedTensorType type, int64_t block, bool mayEndWithin);
 /// none.
 llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
                                         const ConvOptions &options);
+
+/// Nanoseconds by the model, on one thread, of a convolution in the form that
+/// it has, with so many examples; nullopt where no library has it.
+std::optional<uint64_t> timeOfConvolution(mlir::Operation *op, int64_t examples,
+                                          const ConvOptions &options);
 
 /// What has an image, weights and a result, whose channels may be in blocks as
 /// the attribute kChannelBlockAttr says.

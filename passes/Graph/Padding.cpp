@@ -826,7 +826,7 @@ bool PaddingFinder::visit(Operation *original) {
   if (!maskIndices(original, op))
     return refuse(op, "has indices that cannot be padded");
   if (findMasked(op, varying) || findBackwards(op, varying.front()) ||
-      findByBatch(op, varying))
+      (!hasForm(op) && findByBatch(op, varying)))
     return true;
   const SmallVector<Value> results(op->getResults());
   if (hasForm(op)) {
@@ -836,7 +836,8 @@ bool PaddingFinder::visit(Operation *original) {
                     [&](ArrayRef<Padding> paddings) {
                       return keepsApart(result, paddings);
                     }))
-        return refuse(op, "does not keep what there is apart from padding");
+        return findByBatch(op, varying) ||
+               refuse(op, "does not keep what there is apart from padding");
       if (!chosen.empty())
         known[result] = chosen;
     }

@@ -548,7 +548,7 @@ bool RowFinder::visit(Operation *op) {
     return true; // The same for all, or a number that follows from the size.
   }
   prepare();
-  const bool isFound = findByRule(op) || (hasForm(op) && findByForm(op));
+  const bool isFound = (hasForm(op) && findByForm(op)) || findByRule(op);
   if (isFound) {
     if (isShared && !isOfNumbers)
       shared.insert(op->result_begin(), op->result_end());

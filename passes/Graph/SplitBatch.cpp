@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph-split-batch: what takes much memory for a whole batch is computed for
-// one part of it after the other.
+// graph-split-batch: what takes much memory for a whole batch, or is too large
+// for caches, is computed for one part of it after the other.
 
-#include "dlc/dialects/Graph/Batches.h"
+#include "BatchParts.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_SPLITBATCHPASS
@@ -22,81 +21,6 @@ namespace dlc::graph {
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
-
-//===----------------------------------------------------------------------===//
-// What is split
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Operations that are to be computed in parts, and in how many.
-struct Chosen {
-  Chosen(Block &block, int64_t wanted);
-
-  llvm::MapVector<Operation *, Batched> operations;
-  int64_t batch = 0, parts = 1;
-};
-
-/// Values of an operation that belong to the batch.
-class BatchedValues {
-public:
-  BatchedValues(Operation *op, const Batched &batched) {
-    for (unsigned k : batched.operands)
-      values.push_back(op->getOperand(k));
-    if (!batched.isSummed)
-      values.push_back(op->getResult(0));
-  }
-
-  int64_t largest() const {
-    int64_t bytes = 0;
-    for (Value value : values)
-      bytes = std::max(bytes, bytesOf(value.getType()));
-    return bytes;
-  }
-
-  /// The batch of all, or 0 if they differ.
-  int64_t batch() const {
-    int64_t common = -1;
-    for (Value value : values) {
-      auto type = cast<RankedTensorType>(value.getType());
-      int64_t own = type.getRank() > 0 ? type.getDimSize(0) : 0;
-      common = common < 0 || common == own ? own : 0;
-    }
-    return std::max<int64_t>(common, 0);
-  }
-
-private:
-  SmallVector<Value, 4> values;
-};
-} // namespace
-
-Chosen::Chosen(Block &block, int64_t wanted) {
-  int64_t largest = 0;
-  for (Operation &op : block.without_terminator()) {
-    if (!isComputed(&op) || !hasStaticTypes(&op))
-      continue;
-    std::optional<Batched> batched = batchedOf(&op);
-    if (!batched)
-      continue;
-    const BatchedValues values(&op, *batched);
-    if (values.batch() < 2)
-      continue;
-    // Weights have first dimensions, too: convolutions tell the batch.
-    if (getFusionKind(&op) == FusionKind::Anchor &&
-        values.largest() > largest) {
-      largest = values.largest();
-      batch = values.batch();
-    }
-    operations.insert({&op, std::move(*batched)});
-  }
-  operations.remove_if([&](const auto &each) {
-    const BatchedValues values(each.first, each.second);
-    return values.batch() != batch || values.largest() <= largest / wanted;
-  });
-  if (operations.empty())
-    return;
-  for (parts = std::min(wanted, batch); batch % parts != 0;)
-    ++parts;
-}
 
 //===----------------------------------------------------------------------===//
 // Order
@@ -114,7 +38,7 @@ struct Stage {
 /// their parts, and so does what needs them.
 class Order {
 public:
-  Order(Block &block, const Chosen &chosen);
+  Order(Block &block, const BatchParts &chosen);
 
   SmallVector<Stage> stages;
 
@@ -122,16 +46,18 @@ private:
   bool mustWait(Operation *op) const;
   bool needsAll(Operation *op, const Batched &batched) const;
 
-  const Chosen &chosen;
+  const BatchParts &chosen;
   DenseSet<Operation *> waiting; ///< What the stage computes but for `before`.
 };
 } // namespace
 
 /// Where all parts have to be there more often, statistics of the batch stand
-/// between the convolutions: what they are of is kept in all its parts.
+/// between the convolutions: what they are of is kept in all its parts, which
+/// no cache holds.
 static constexpr size_t kMostStages = 8;
 
-Order::Order(Block &block, const Chosen &chosen) : stages(1), chosen(chosen) {
+Order::Order(Block &block, const BatchParts &chosen)
+    : stages(1), chosen(chosen) {
   for (Operation &op : block.without_terminator()) {
     auto own = chosen.operations.find(&op);
     bool isChosen = own != chosen.operations.end();
@@ -187,7 +113,7 @@ namespace {
 /// Builds the parts of chosen operations.
 class Splitter {
 public:
-  Splitter(Block &block, const Chosen &chosen)
+  Splitter(Block &block, const BatchParts &chosen)
       : end(block.getTerminator()), chosen(chosen), builder(end) {}
   void build(const Stage &stage);
 
@@ -211,7 +137,7 @@ private:
   }
 
   Operation *end;
-  const Chosen &chosen;
+  const BatchParts &chosen;
   OpBuilder builder;
   DenseMap<Value, SmallVector<Value>> parts;
   DenseMap<Value, Value> sums;
@@ -246,6 +172,8 @@ void Splitter::buildPart(Operation *op, const Batched &batched, int64_t part) {
     operands[k] = partOf(operands[k], part, op);
   Operation *built = builder.clone(*op);
   built->setOperands(operands);
+  if (auto rule = dyn_cast<BatchOpInterface>(built))
+    rule.setExamples(builder, chosen.batch / chosen.parts);
   setPart(built, part);
   Value whole = op->getResult(0), own = built->getResult(0);
   if (batched.isSummed) {
@@ -302,10 +230,10 @@ struct SplitBatch : graph::impl::SplitBatchPassBase<SplitBatch> {
   using SplitBatchPassBase::SplitBatchPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (parts >= 1)
+    if (parts >= 0)
       return success();
     return emitError(UnknownLoc::get(context),
-                     "graph-split-batch: expected at least 1 part, got ")
+                     "graph-split-batch: expected at least 0 parts, got ")
            << parts.getValue();
   }
 
@@ -313,18 +241,33 @@ struct SplitBatch : graph::impl::SplitBatchPassBase<SplitBatch> {
     func::FuncOp function = getOperation();
     if (parts == 1 || !function.getBody().hasOneBlock())
       return;
-    Chosen chosen(function.front(), parts);
-    if (chosen.parts == 1)
+    Block &block = function.front();
+    if (parts == 0 && llvm::any_of(block, [](Operation &op) {
+          return op.hasAttr(kPartAttr);
+        }))
       return;
-    const Order order(function.front(), chosen);
-    if (order.stages.size() > kMostStages)
+    FailureOr<BatchParts> chosen =
+        parts > 1 ? partsForMemory(block, parts)
+                  : partsForCaches(
+                        block, {.isStrict = isStrict, .bf16Parts = bf16Parts});
+    if (failed(chosen))
+      return signalPassFailure();
+    if (chosen->parts == 1)
       return;
+    const Order order(block, *chosen);
+    if (order.stages.size() <= kMostStages)
+      split(function, *chosen, order);
+  }
+
+private:
+  static void split(func::FuncOp function, const BatchParts &chosen,
+                    const Order &order) {
     Splitter splitter(function.front(), chosen);
     for (const Stage &stage : order.stages)
       splitter.build(stage);
     auto count = chosen.operations.size();
-    for (auto &[op, batched] : llvm::reverse(chosen.operations))
-      op->erase();
+    for (const auto &each : llvm::reverse(chosen.operations))
+      each.first->erase();
     remark::passed(function.getLoc(), remark::RemarkOpts::name("SplitBatch")
                                           .category("graph-split-batch")
                                           .function(function.getName()))

@@ -109,6 +109,11 @@ inline constexpr int64_t kExactParts = 3, kRounded = 1;
 void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                      mlir::FunctionType type, int64_t parts = kExactParts);
 
+/// Nanoseconds of the fastest algorithm that chooseAlgorithm() could take, by
+/// the model of an entry that has one, whatever a tuner would measure.
+uint64_t modelledTimeOf(const Match &match, const rt::LibraryEntry &entry,
+                        mlir::FunctionType type, int64_t parts = kExactParts);
+
 /// Has times of calls measured in what is compiled in `context`; null: modelled
 /// again. The tuner lives until then.
 void setTuner(mlir::MLIRContext &context, tuning::Tuner *tuner);

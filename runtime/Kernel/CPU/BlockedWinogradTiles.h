@@ -38,29 +38,40 @@ struct TilePlace {
 };
 
 /// A tile has three outputs in place of four, and no point -q, in directions in
-/// which it is narrow. Tiles are numbered narrow in width alone, in none, in
-/// height alone and in both: so those that have a point follow each other.
+/// which it is narrow.
 struct TileAt : TilePlace {
-  TileAt(const WinogradPlan &plan, int64_t tile) {
-    const int64_t wideH = plan.tilesH - plan.narrowH;
-    const int64_t wideW = plan.tilesW - plan.narrowW;
-    int64_t index = plan.firstTile + tile;
-    const int64_t high = plan.images * wideH * plan.tilesW;
-    isNarrowH = index >= high;
-    index -= isNarrowH ? high : 0;
-    const int64_t rows = isNarrowH ? plan.narrowH : wideH;
-    const int64_t first =
-        plan.images * rows * (isNarrowH ? wideW : plan.narrowW);
-    isNarrowW = (index >= first) == isNarrowH;
-    index -= index >= first ? first : 0;
-    const int64_t columns = isNarrowW ? plan.narrowW : wideW;
-    column =
-        index % columns * (isNarrowW ? 3 : 4) + (isNarrowW ? 4 * wideW : 0);
-    row = index / columns % rows * (isNarrowH ? 3 : 4) +
-          (isNarrowH ? 4 * wideH : 0);
-    image = index / columns / rows;
-  }
   bool isNarrowH, isNarrowW;
+};
+
+/// Walks through tiles image by image, row by row.
+class TileWalk {
+public:
+  TileWalk(const WinogradPlan &plan, int64_t tile)
+      : plan(plan), column(tile % plan.tilesW),
+        row(tile / plan.tilesW % plan.tilesH),
+        image(tile / plan.tilesW / plan.tilesH) {}
+
+  TileAt at() const {
+    const int64_t behindH = row - (plan.tilesH - plan.narrowH);
+    const int64_t behindW = column - (plan.tilesW - plan.narrowW);
+    return {{image, 4 * row - most<int64_t>(behindH, 0),
+             4 * column - most<int64_t>(behindW, 0)},
+            behindH >= 0,
+            behindW >= 0};
+  }
+  void advance() {
+    if (++column < plan.tilesW)
+      return;
+    column = 0;
+    if (++row < plan.tilesH)
+      return;
+    row = 0;
+    ++image;
+  }
+
+private:
+  const WinogradPlan &plan;
+  int64_t column, row, image;
 };
 
 /// Calls function(isNarrowH, isNarrowW) with constants.
@@ -100,6 +111,42 @@ private:
         least(index,
               most<int64_t>(longer + plan.blockStep - 1, 0) / plan.blockStep);
     offset = 36 * (before * plan.inChannels + index * kWinogradGap);
+  }
+};
+
+/// The tiles of a block in the order in which their numbers lie: narrow in
+/// width alone, in none, in height alone and in both, so that those that have a
+/// point follow each other. A block is of few images: threads keep what is
+/// theirs.
+struct BlockTiles {
+  static constexpr int64_t kMost = kWinogradSums / kHalfChannels;
+
+  BlockTiles(const WinogradPlan &plan, const TileRange &range)
+      : count(range.count()) {
+    TileAt all[kMost];
+    int64_t places[5] = {}; // The last are of none.
+    TileWalk walk(plan, range.begin);
+    for (int64_t i = 0; i < count; ++i, walk.advance()) {
+      all[i] = walk.at();
+      ++places[formOf(all[i]) + 1];
+    }
+    for (int form = 1; form < 4; ++form)
+      places[form + 1] += places[form];
+    firstWide = places[1];
+    firstHigh = places[2];
+    firstNarrow = places[3];
+    for (int64_t i = 0; i < count; ++i)
+      at[places[formOf(all[i])]++] = all[i];
+  }
+
+  int64_t count;
+  /// Not narrow in width; narrow in height; in both, to the end.
+  int64_t firstWide, firstHigh, firstNarrow;
+  TileAt at[kMost];
+
+private:
+  static int formOf(const TileAt &tile) {
+    return tile.isNarrowH ? tile.isNarrowW ? 3 : 2 : tile.isNarrowW ? 0 : 1;
   }
 };
 
@@ -253,10 +300,11 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
     const int64_t block = tile % blocks;
     float *target =
         transformed + range.offset + block * range.count() * kChannelBlock;
-    for (int64_t t = range.begin; t < range.end; ++t, target += kChannelBlock) {
-      const TileAt at(plan, t);
-      if (plan.isLarge && t + kTilesAhead < range.end) {
-        const TileAt later(plan, t + kTilesAhead);
+    const BlockTiles tiles(plan, range);
+    for (int64_t t = 0; t < tiles.count; ++t, target += kChannelBlock) {
+      const TileAt at = tiles.at[t];
+      if (plan.isLarge && t + kTilesAhead < tiles.count) {
+        const TileAt &later = tiles.at[t + kTilesAhead];
         fetchTile(plan, later, x + (later.image * blocks + block) * planeSize);
       }
       const float *plane = x + (at.image * blocks + block) * planeSize;
@@ -325,21 +373,11 @@ struct PointCalls {
 
 /// Those of all points, of a product of so many panels.
 struct CallsOfPoints {
-  CallsOfPoints(const WinogradPlan &plan, const TileRange &range,
-                int64_t panels) {
-    const int64_t wideH = plan.tilesH - plan.narrowH;
-    const int64_t wideW = plan.tilesW - plan.narrowW;
-    auto placeOf = [&](int64_t tiles) {
-      return most<int64_t>(
-          0, least(plan.images * tiles - range.begin, range.count()));
-    };
-    const int64_t first = placeOf(wideH * plan.narrowW);
-    const int64_t high = placeOf(wideH * plan.tilesW);
-    const int64_t last = placeOf(wideH * plan.tilesW + plan.narrowH * wideW);
-    forms[0][0] = PointCalls::of(0, range.count(), panels);
-    forms[0][1] = PointCalls::of(first, last, panels);
-    forms[1][0] = PointCalls::of(0, high, panels);
-    forms[1][1] = PointCalls::of(first, high, panels);
+  CallsOfPoints(const BlockTiles &tiles, int64_t panels) {
+    forms[0][0] = PointCalls::of(0, tiles.count, panels);
+    forms[0][1] = PointCalls::of(tiles.firstWide, tiles.firstNarrow, panels);
+    forms[1][0] = PointCalls::of(0, tiles.firstHigh, panels);
+    forms[1][1] = PointCalls::of(tiles.firstWide, tiles.firstHigh, panels);
   }
 
   const PointCalls &of(int row, int column) const {
@@ -378,6 +416,7 @@ struct TileOutputs : TileWriter {
 /// Those of one group of panels, of a block of tiles.
 struct BlockedWinogradTile : TileOutputs {
   const TileRange range;
+  const BlockTiles &tiles;
   const CallsOfPoints calls;
   const float *transformed; ///< Of the block.
   const float *half;        ///< As halfWeights() says; null without them.
@@ -761,10 +800,10 @@ inline void BlockedWinogradTile::run() const {
     computeRow<4>();
     computeRow<5>();
   }
-  for (int64_t tile = 0; tile < range.count(); ++tile) {
-    const TileAt at(plan, range.begin + tile);
-    if (plan.isLarge && tile + 1 < range.count())
-      fetchOutputs(TileAt(plan, range.begin + tile + 1));
+  for (int64_t tile = 0; tile < tiles.count; ++tile) {
+    const TileAt at = tiles.at[tile];
+    if (plan.isLarge && tile + 1 < tiles.count)
+      fetchOutputs(tiles.at[tile + 1]);
     ofForm(
         at.isNarrowH, at.isNarrowW,
         [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
@@ -805,16 +844,17 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
     const TileRange range(plan, tile / parts);
     const int64_t channel = tile % parts * plan.outBlock;
     const int64_t last = least(channel + plan.outBlock, plan.outChannels);
-    BlockedWinogradTile{
-        outputsOf(plan, arguments, channel, last),
-        range,
-        CallsOfPoints(plan, range, (last - channel) / kChannelBlock),
-        transformed + range.offset,
-        half ? half + channel * perChannel : nullptr,
-        half ? half + plan.outChannels * perChannel : nullptr,
-        halves,
-        weights,
-        sums}
+    const BlockTiles tiles(plan, range);
+    BlockedWinogradTile{outputsOf(plan, arguments, channel, last),
+                        range,
+                        tiles,
+                        CallsOfPoints(tiles, (last - channel) / kChannelBlock),
+                        transformed + range.offset,
+                        half ? half + channel * perChannel : nullptr,
+                        half ? half + plan.outChannels * perChannel : nullptr,
+                        halves,
+                        weights,
+                        sums}
         .run();
   }
 }

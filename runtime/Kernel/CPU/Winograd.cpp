@@ -47,13 +47,19 @@ static int64_t bytesOfTile(const ConvShape &shape) {
   return kPoints * shape.inChannels * kFloat;
 }
 
+/// Whether blocks of tiles whose inputs are transformed at a time come in twos:
+/// threads share what is left over, and read what others have transformed.
+/// Files of before have no workspace for that.
+enum class Chunks { InTwos, AsBefore };
+
 /// Tiles whose inputs are transformed at a time: those that stay in a cache,
 /// of blocked tensors one of each processor, else one that they share, until
-/// all products have read them. Files have the workspace that this says.
-static int64_t mostOfChunk(const ConvShape &shape) {
+/// all products have read them.
+static int64_t mostOfChunk(const ConvShape &shape, Chunks kind) {
   constexpr int64_t ownBytes = 1 << 20, sharedBytes = 4 << 20;
   if (shape.blockedY)
-    return std::max(ownBytes / bytesOfTile(shape), kBlockTiles);
+    return std::max(ownBytes / bytesOfTile(shape),
+                    kBlockTiles * (kind == Chunks::InTwos ? 2 : 1));
   return std::max(sharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }
@@ -80,12 +86,14 @@ struct TwoTapGrid {
     return (pixels() * shape.inChannels + kPoints * kWinogradGap) * kFloat;
   }
   /// Blocks whose inputs are transformed at a time.
-  int64_t blocksOfChunk(const ConvShape &shape) const {
+  int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) const {
     constexpr int64_t ownBytes = 4 << 20;
-    return std::max<int64_t>(ownBytes / blockBytes(shape), 1);
+    const int64_t most = ownBytes / blockBytes(shape);
+    return kind == Chunks::InTwos ? std::max<int64_t>(most / 2 * 2, 2)
+                                  : std::max<int64_t>(most, 1);
   }
-  int64_t chunks(const ConvShape &shape) const {
-    return ceilDiv(blocks(), blocksOfChunk(shape));
+  int64_t chunks(const ConvShape &shape, Chunks kind) const {
+    return ceilDiv(blocks(), blocksOfChunk(shape, kind));
   }
 
 private:
@@ -116,12 +124,13 @@ static Status checkTwoTap(const ConvShape &shape) {
                        "algorithm 'winograd' with strides of two or 2x2 taps, "
                        "got %lld",
                        static_cast<long long>(size));
-  if (const TwoTapGrid grid(shape); grid.chunks(shape) > kMostParts)
+  const int64_t parts = TwoTapGrid(shape).chunks(shape, Chunks::AsBefore);
+  if (parts > kMostParts)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %lld parts for algorithm 'winograd', "
                      "got %lld",
                      static_cast<long long>(kMostParts),
-                     static_cast<long long>(grid.chunks(shape)));
+                     static_cast<long long>(parts));
   return Status::ok();
 }
 
@@ -160,7 +169,7 @@ Status cpu::checkWinograd(const ConvShape &shape) {
                      static_cast<long long>(shape.outChannels));
   if (hasTwoTaps(shape))
     return checkTwoTap(shape);
-  const int64_t most = kMostParts * mostOfChunk(shape);
+  const int64_t most = kMostParts * mostOfChunk(shape, Chunks::AsBefore);
   if (tilesOf(shape) > most)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %lld tiles for algorithm 'winograd', "
@@ -171,33 +180,34 @@ Status cpu::checkWinograd(const ConvShape &shape) {
 }
 
 /// Of blocked tensors they are as large as each other.
-static int64_t chunksOf(const ConvShape &shape) {
-  return ceilDiv(tilesOf(shape), mostOfChunk(shape));
+static int64_t chunksOf(const ConvShape &shape, Chunks kind) {
+  return ceilDiv(tilesOf(shape), mostOfChunk(shape, kind));
 }
 
 /// Of tiles of blocked tensors, in each chunk.
-static int64_t blocksOfChunk(const ConvShape &shape) {
-  const int64_t chunks = std::max<int64_t>(chunksOf(shape), 1);
-  return ceilDiv(ceilDiv(tilesOf(shape), chunks), kBlockTiles);
+static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
+  const int64_t chunks = std::max<int64_t>(chunksOf(shape, kind), 1);
+  const int64_t blocks = ceilDiv(ceilDiv(tilesOf(shape), chunks), kBlockTiles);
+  return kind == Chunks::InTwos && blocks > 1 ? roundUp(blocks, 2) : blocks;
 }
 
 /// Of transformed inputs.
-static size_t inputBytes(const ConvShape &shape) {
+static size_t inputBytes(const ConvShape &shape, Chunks kind) {
   if (hasTwoTaps(shape)) {
     const TwoTapGrid grid(shape);
     return static_cast<size_t>(
-        std::min(grid.blocks(), grid.blocksOfChunk(shape)) *
+        std::min(grid.blocks(), grid.blocksOfChunk(shape, kind)) *
         grid.blockBytes(shape));
   }
   if (!shape.blockedY)
-    return static_cast<size_t>(
-        std::min(mostOfChunk(shape), roundUp(tilesOf(shape), kMostLanes)) *
-        bytesOfTile(shape));
+    return static_cast<size_t>(std::min(mostOfChunk(shape, kind),
+                                        roundUp(tilesOf(shape), kMostLanes)) *
+                               bytesOfTile(shape));
   const int64_t tiles =
-      ceilDiv(tilesOf(shape), std::max<int64_t>(chunksOf(shape), 1));
+      ceilDiv(tilesOf(shape), std::max<int64_t>(chunksOf(shape, kind), 1));
   return static_cast<size_t>(tiles * bytesOfTile(shape) +
-                             blocksOfChunk(shape) * kPoints * kWinogradGap *
-                                 kFloat);
+                             blocksOfChunk(shape, kind) * kPoints *
+                                 kWinogradGap * kFloat);
 }
 
 static bool hasFewWeights(const ConvShape &shape) {
@@ -227,10 +237,19 @@ static int64_t transformedWeights(const ConvShape &shape) {
          (shape.blockedY ? kHalfPoints : kPoints);
 }
 
+static size_t workspaceBytes(const ConvShape &shape, Chunks kind) {
+  return inputBytes(shape, kind) + blockedWorkspaceBytes(shape);
+}
+
+static Chunks wantedChunks(const ConvShape &shape) {
+  const bool areMany =
+      hasTwoTaps(shape) &&
+      TwoTapGrid(shape).chunks(shape, Chunks::InTwos) > kMostParts;
+  return areMany ? Chunks::AsBefore : Chunks::InTwos;
+}
+
 size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
-  if (hasPhases(shape))
-    return 0;
-  return inputBytes(shape) + blockedWorkspaceBytes(shape);
+  return hasPhases(shape) ? 0 : workspaceBytes(shape, wantedChunks(shape));
 }
 
 /// Products for each pair of channels.
@@ -276,7 +295,7 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
                           : ceilDiv(tiles, uint64_t{kBlockTiles});
   if (shape.blockedY)
     cost.overhead = blocks * transformWeights * in * out;
-  cost.bytes = inputBytes(shape) +
+  cost.bytes = inputBytes(shape, wantedChunks(shape)) +
                (transformedWeights(shape) > 0
                     ? static_cast<uint64_t>(transformedWeights(shape) * kFloat)
                     : packedBlockedBytes(shape));
@@ -341,8 +360,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
               panelBytes / (width * static_cast<int64_t>(sizeof(float)))));
   plan.outBlock = kScratchBytes / (kPoints * width * kFloat) / kWinogradRows *
                   kWinogradRows;
-  const int64_t blocks =
-      ceilDiv(std::min(mostOfChunk(shape), tilesOf(shape)), width);
+  const int64_t blocks = ceilDiv(
+      std::min(mostOfChunk(shape, Chunks::InTwos), tilesOf(shape)), width);
   if (blocks * ceilDiv(plan.outChannels, plan.outBlock) < wantedTiles)
     plan.outBlock = kWinogradRows;
   return plan;
@@ -393,10 +412,10 @@ private:
 
 /// A part of the tiles of such a convolution.
 static WinogradPlan twoTapPartOf(WinogradPlan plan, const ConvShape &shape,
-                                 int64_t part) {
+                                 Chunks kind, int64_t part) {
   const TwoTapGrid grid(shape);
   plan.firstBlock = part;
-  plan.blockStep = grid.chunks(shape);
+  plan.blockStep = grid.chunks(shape, kind);
   plan.allBlocks = grid.blocks();
   plan.blocks = ceilDiv(plan.allBlocks - part, plan.blockStep);
   return plan;
@@ -405,6 +424,7 @@ static WinogradPlan twoTapPartOf(WinogradPlan plan, const ConvShape &shape,
 /// Puts steps in front of each other, the last first: each owns the next.
 static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
                                                  const ConvShape &shape,
+                                                 Chunks kind,
                                                  const KernelSet &kernels) {
   std::unique_ptr<PreparedKernel> first;
   WinogradPlan plan = planWinograd(shape, kernels.vectorWidth);
@@ -412,12 +432,12 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
     first = std::make_unique<WinogradStep>(call, shape, plan, function,
                                            tileCount, std::move(first));
   };
-  const int64_t tiles = tilesOf(shape), chunks = chunksOf(shape);
+  const int64_t tiles = tilesOf(shape), chunks = chunksOf(shape, kind);
   if (tiles == 0)
     add(kernels.winogradInput, 0);
   if (hasTwoTaps(shape)) {
-    for (int64_t i = TwoTapGrid(shape).chunks(shape); i-- > 0;) {
-      plan = twoTapPartOf(plan, shape, i);
+    for (int64_t i = TwoTapGrid(shape).chunks(shape, kind); i-- > 0;) {
+      plan = twoTapPartOf(plan, shape, kind, i);
       add(kernels.twoTapWinogradProduct,
           plan.blocks * ceilDiv(plan.outChannels, plan.outBlock));
       add(kernels.twoTapWinogradInput,
@@ -428,13 +448,14 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   for (int64_t i = chunks; i-- > 0;) {
     if (shape.blockedY) {
       plan.tiles = tiles;
-      plan.blocks = blocksOfChunk(shape);
+      plan.blocks = blocksOfChunk(shape, kind);
       plan.firstBlock = i;
       plan.blockStep = chunks;
       plan.allBlocks = chunks * plan.blocks;
     } else {
-      plan.firstTile = i * mostOfChunk(shape);
-      plan.tiles = std::min(mostOfChunk(shape), tiles - plan.firstTile);
+      const int64_t most = mostOfChunk(shape, kind);
+      plan.firstTile = i * most;
+      plan.tiles = std::min(most, tiles - plan.firstTile);
       plan.vectors = ceilDiv(plan.tiles, kernels.vectorWidth);
       plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
     }
@@ -447,15 +468,25 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   return first;
 }
 
+/// Those that the workspace of a call has room for.
+static Chunks chunksFor(const KernelCall &call, const ConvShape &shape) {
+  const Chunks wanted = wantedChunks(shape);
+  return checkWorkspace(call, workspaceBytes(shape, wanted)).isOk()
+             ? wanted
+             : Chunks::AsBefore;
+}
+
 Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
                             const KernelSet &kernels,
                             std::unique_ptr<PreparedKernel> &prepared) {
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, winogradWorkspaceBytes(shape)));
   if (hasPhases(shape)) {
+    DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
     prepared = preparePhases(call, shape, kernels);
     return Status::ok();
   }
-  prepared = makeSteps(call, shape, kernels);
+  const Chunks kind = chunksFor(call, shape);
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, workspaceBytes(shape, kind)));
+  prepared = makeSteps(call, shape, kind, kernels);
   if (!shape.packed)
     prepared = packBefore(call, shape, kernels, std::move(prepared));
   return Status::ok();

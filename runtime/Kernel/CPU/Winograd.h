@@ -21,7 +21,8 @@ Status checkWinograd(const ConvShape &shape);
 
 /// Two kernels for each part of the tiles whose transformed inputs fit in the
 /// workspace: the transform, and the products. Errors: InvalidArgument when the
-/// call has no workspace of winogradWorkspaceBytes().
+/// call has no workspace of winogradWorkspaceBytes(), or of as many as earlier
+/// versions asked for.
 Status prepareWinograd(const KernelCall &call, const ConvShape &shape,
                        const KernelSet &kernels,
                        std::unique_ptr<PreparedKernel> &prepared);

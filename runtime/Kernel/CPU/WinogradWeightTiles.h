@@ -90,9 +90,10 @@ void runWinogradWeightInput(const WinogradPlan &plan, void *const *arguments,
     const int64_t block = tile % blocks;
     float *target = transformed + block * plan.tiles * kChannelBlock;
     const int64_t last = shareOf(plan.tiles, tile / blocks + 1, plan.blocks);
-    for (int64_t t = shareOf(plan.tiles, tile / blocks, plan.blocks); t < last;
-         ++t) {
-      const TileAt at(plan, t);
+    int64_t t = shareOf(plan.tiles, tile / blocks, plan.blocks);
+    for (TileWalk walk(plan, plan.firstTile + t); t < last;
+         ++t, walk.advance()) {
+      const TileAt at = walk.at();
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
         float *to = target + t * kChannelBlock + lane;
         if (block < inBlocks)

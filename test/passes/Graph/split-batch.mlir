@@ -3,9 +3,9 @@
 // RUN: dlc-opt %s --split-input-file --verify-numerics --graph-split-batch=parts=2 -o /dev/null
 // RUN: dlc-opt %s --split-input-file --verify-numerics --graph-split-batch=parts=3 -o /dev/null
 // RUN: dlc-opt %s --split-input-file --graph-split-batch -o %t && dlc-opt %s --split-input-file -o %t.same && diff %t %t.same
-// RUN: not dlc-opt %s --split-input-file --graph-split-batch=parts=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not dlc-opt %s --split-input-file --graph-split-batch=parts=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
-// ZERO: graph-split-batch: expected at least 1 part, got 0
+// NEGATIVE: graph-split-batch: expected at least 0 parts, got -1
 
 // All of the first part in front of all of the second. Three parts of four
 // examples are four; what is as small as a part of the largest is not split.

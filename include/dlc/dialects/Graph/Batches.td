@@ -24,7 +24,14 @@ def BatchOpInterface : OpInterface<"BatchOpInterface"> {
       others.
     }],
     "std::optional<::dlc::graph::BatchDims>", "getBatchDims", (ins), "",
-    "return std::nullopt;">];
+    "return std::nullopt;">,
+    InterfaceMethod<[{
+      Has an operation of getBatched(), whose operands of the batch have `examples`
+      now, compute so many, where another operand says how many there are.
+      Results get their types from whoever asks.
+    }],
+    "void", "setExamples", (ins "::mlir::OpBuilder &":$builder,
+                                "int64_t":$examples), "", "return;">];
 }
 
 #endif // DLC_DIALECTS_GRAPH_BATCHES_TD

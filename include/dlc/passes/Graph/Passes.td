@@ -743,7 +743,12 @@ def SplitBatchPass : Pass<"graph-split-batch", "::mlir::func::FuncOp"> {
     what one part needs is not kept for the way back (`graph-recompute`).
     Nothing is split where all parts have to be there more than a few times, as
     for statistics of the batch between layers: they would be kept all.
-    Cost: linear in the operations, and in those that are split times the parts.
+    With 0 parts it is what takes less time in parts that caches hold, and in how
+    many, by the models of the libraries and of what memory takes; nothing where
+    something is in parts already. Channels are in blocks then
+    (`graph-alter-layout`), as libraries have them.
+    Cost: linear in the operations, and in those that are split times the parts;
+    with 0 parts a PBQP (`lib/Planning/Layout`) for each number of them.
 
     ```mlir
     %0 = graph.conv %x, %w : (tensor<8x3x6x6xf32>, tensor<4x3x3x3xf32>) -> tensor<8x4x4x4xf32>
@@ -757,7 +762,12 @@ def SplitBatchPass : Pass<"graph-split-batch", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"parts", "parts", "int64_t", /*default=*/"1",
-           "Parts of the batch that the largest values are computed in">];
+           "Parts of the batch that the largest values are computed in; 0 for what "
+           "caches do not hold, in as many as take the least time">,
+    Option<"isStrict", "strict", "bool", /*default=*/"false",
+           "With 0 parts: times are those of sums of products as they are defined">,
+    Option<"bf16Parts", "bf16-parts", "int64_t", /*default=*/"3",
+           "With 0 parts: times are those of so many bfloat16 for a float">];
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
