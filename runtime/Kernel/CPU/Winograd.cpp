@@ -47,10 +47,16 @@ static int64_t bytesOfTile(const ConvShape &shape) {
   return kPoints * shape.inChannels * kFloat;
 }
 
-/// Whether blocks of tiles whose inputs are transformed at a time come in twos:
-/// threads share what is left over, and read what others have transformed.
-/// Files of before have no workspace for that.
-enum class Chunks { InTwos, AsBefore };
+/// How blocks of tiles are dealt out. Threads that share one read what others
+/// have transformed, which takes long where they are on two chips.
+enum class Chunks {
+  /// Each block is transformed and multiplied by one thread.
+  OfThreads,
+  /// Of some blocks inputs are transformed at a time: these come in twos.
+  InTwos,
+  /// They do not: files of before have no workspace for more.
+  AsBefore
+};
 
 /// Tiles whose inputs are transformed at a time: those that stay in a cache,
 /// of blocked tensors one of each processor, else one that they share, until
@@ -59,7 +65,7 @@ static int64_t mostOfChunk(const ConvShape &shape, Chunks kind) {
   constexpr int64_t ownBytes = 1 << 20, sharedBytes = 4 << 20;
   if (shape.blockedY)
     return std::max(ownBytes / bytesOfTile(shape),
-                    kBlockTiles * (kind == Chunks::InTwos ? 2 : 1));
+                    kBlockTiles * (kind == Chunks::AsBefore ? 1 : 2));
   return std::max(sharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }
@@ -89,8 +95,8 @@ struct TwoTapGrid {
   int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) const {
     constexpr int64_t ownBytes = 4 << 20;
     const int64_t most = ownBytes / blockBytes(shape);
-    return kind == Chunks::InTwos ? std::max<int64_t>(most / 2 * 2, 2)
-                                  : std::max<int64_t>(most, 1);
+    return kind == Chunks::AsBefore ? std::max<int64_t>(most, 1)
+                                    : std::max<int64_t>(most / 2 * 2, 2);
   }
   int64_t chunks(const ConvShape &shape, Chunks kind) const {
     return ceilDiv(blocks(), blocksOfChunk(shape, kind));
@@ -188,11 +194,52 @@ static int64_t chunksOf(const ConvShape &shape, Chunks kind) {
 static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
   const int64_t chunks = std::max<int64_t>(chunksOf(shape, kind), 1);
   const int64_t blocks = ceilDiv(ceilDiv(tilesOf(shape), chunks), kBlockTiles);
-  return kind == Chunks::InTwos && blocks > 1 ? roundUp(blocks, 2) : blocks;
+  return kind != Chunks::AsBefore && blocks > 1 ? roundUp(blocks, 2) : blocks;
+}
+
+namespace {
+/// Blocks of tiles that threads transform and multiply by themselves, share by
+/// share: of blocked tensors.
+struct ThreadBlocks {
+  explicit ThreadBlocks(const ConvShape &shape);
+
+  int64_t blocks = 0, shares = 0; ///< None where there are too few.
+  int64_t blockBytes = 0;         ///< Of transformed inputs.
+};
+} // namespace
+
+ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
+  constexpr int64_t fewShares = 8, manyShares = 16, manyBlocks = 32;
+  // Two calls of AVX-512's kernels of two panels; 32 are three.
+  constexpr int64_t tilesOfCalls = 28;
+  int64_t most, ofChunk;
+  if (hasTwoTaps(shape)) {
+    const TwoTapGrid grid(shape);
+    most = grid.blocks();
+    ofChunk = std::min(most, grid.blocksOfChunk(shape, Chunks::InTwos));
+    blockBytes = grid.blockBytes(shape);
+  } else {
+    most = roundUp(ceilDiv(tilesOf(shape), tilesOfCalls), 2);
+    ofChunk = blocksOfChunk(shape, Chunks::InTwos);
+    blockBytes = ceilDiv(tilesOf(shape), std::max<int64_t>(most, 1)) *
+                     bytesOfTile(shape) +
+                 kPoints * kWinogradGap * kFloat;
+  }
+  // As many as there are tiles of the grid of products otherwise.
+  const int64_t wanted =
+      std::min(ofChunk * ceilDiv(shape.outChannels, kHalfChannels), manyShares);
+  if (!shape.blockedY || most < std::max(wanted, fewShares))
+    return;
+  blocks = most;
+  shares = wanted > fewShares || most >= manyBlocks ? manyShares : fewShares;
 }
 
 /// Of transformed inputs.
 static size_t inputBytes(const ConvShape &shape, Chunks kind) {
+  if (kind == Chunks::OfThreads) {
+    const ThreadBlocks own(shape);
+    return static_cast<size_t>(own.shares * own.blockBytes);
+  }
   if (hasTwoTaps(shape)) {
     const TwoTapGrid grid(shape);
     return static_cast<size_t>(
@@ -242,6 +289,8 @@ static size_t workspaceBytes(const ConvShape &shape, Chunks kind) {
 }
 
 static Chunks wantedChunks(const ConvShape &shape) {
+  if (ThreadBlocks(shape).shares > 0)
+    return Chunks::OfThreads;
   const bool areMany =
       hasTwoTaps(shape) &&
       TwoTapGrid(shape).chunks(shape, Chunks::InTwos) > kMostParts;
@@ -371,21 +420,18 @@ namespace {
 using TileFunction = void (*)(const WinogradPlan &, void *const *, int64_t,
                               int64_t);
 
-/// One of the two kernels for a part of the tiles.
-class WinogradStep final : public PreparedKernel {
+/// What both kernels are called with: x, weights, bias, residual, y,
+/// transformed inputs and weights that are not transformed.
+class WinogradOperands {
 public:
-  WinogradStep(const KernelCall &call, const ConvShape &shape,
-               const WinogradPlan &plan, TileFunction function,
-               int64_t tileCount, std::unique_ptr<PreparedKernel> following)
-      : plan(plan), function(function), tileCount(tileCount), arguments(call),
-        packed(shape.packed), transformed(transformedWeights(shape)),
-        packedHere(blockedWorkspaceBytes(shape)),
-        following(std::move(following)) {}
+  static constexpr size_t kCount = 7;
 
-  int64_t tiles() const override { return tileCount; }
+  WinogradOperands(const KernelCall &call, const ConvShape &shape)
+      : arguments(call), packed(shape.packed),
+        transformed(transformedWeights(shape)),
+        packedHere(blockedWorkspaceBytes(shape)) {}
 
-  void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *all[7];
+  void fill(void *const *given, void **all) const {
     arguments.fill(given, all);
     char *workspace = static_cast<char *>(given[arguments.inputs + 1]);
     all[5] = workspace + packedHere;
@@ -393,6 +439,29 @@ public:
                     : static_cast<void *>(workspace);
     if (transformed == 0)
       all[1] = nullptr;
+  }
+
+private:
+  const FiveArguments arguments;
+  const bool packed;
+  const int64_t transformed; ///< Weights, in front of those that are not.
+  const size_t packedHere;   ///< What the workspace begins with.
+};
+
+/// One of the two kernels for a part of the tiles.
+class WinogradStep final : public PreparedKernel {
+public:
+  WinogradStep(const KernelCall &call, const ConvShape &shape,
+               const WinogradPlan &plan, TileFunction function,
+               int64_t tileCount, std::unique_ptr<PreparedKernel> following)
+      : plan(plan), function(function), tileCount(tileCount),
+        operands(call, shape), following(std::move(following)) {}
+
+  int64_t tiles() const override { return tileCount; }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *all[WinogradOperands::kCount];
+    operands.fill(given, all);
     function(plan, all, begin, end);
   }
 
@@ -402,11 +471,43 @@ private:
   const WinogradPlan plan;
   const TileFunction function;
   const int64_t tileCount;
-  const FiveArguments arguments;
-  const bool packed;
-  const int64_t transformed; ///< Weights, in front of those that are not.
-  const size_t packedHere;   ///< What the workspace begins with.
+  const WinogradOperands operands;
   const std::unique_ptr<PreparedKernel> following;
+};
+
+/// Both kernels of one block after the other, for a share of the blocks.
+class WinogradShares final : public PreparedKernel {
+public:
+  WinogradShares(const KernelCall &call, const ConvShape &shape,
+                 const WinogradPlan &whole, TileFunction transform,
+                 TileFunction multiply)
+      : plan(whole), own(shape), transform(transform), multiply(multiply),
+        operands(call, shape) {
+    plan.blocks = plan.blockStep = 1;
+    plan.allBlocks = own.blocks;
+  }
+
+  int64_t tiles() const override { return own.shares; }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *all[WinogradOperands::kCount];
+    operands.fill(given, all);
+    // No other range begins there.
+    all[5] = static_cast<char *>(all[5]) + begin * own.blockBytes;
+    WinogradPlan block = plan;
+    const int64_t last = own.blocks * end / own.shares;
+    for (block.firstBlock = own.blocks * begin / own.shares;
+         block.firstBlock < last; ++block.firstBlock) {
+      transform(block, all, 0, plan.inChannels / kChannelBlock);
+      multiply(block, all, 0, ceilDiv(plan.outChannels, plan.outBlock));
+    }
+  }
+
+private:
+  WinogradPlan plan;
+  const ThreadBlocks own;
+  const TileFunction transform, multiply;
+  const WinogradOperands operands;
 };
 } // namespace
 
@@ -435,6 +536,15 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
   const int64_t tiles = tilesOf(shape), chunks = chunksOf(shape, kind);
   if (tiles == 0)
     add(kernels.winogradInput, 0);
+  if (kind == Chunks::OfThreads) {
+    plan.tiles = tiles;
+    const bool isTwoTap = hasTwoTaps(shape);
+    return std::make_unique<WinogradShares>(
+        call, shape, plan,
+        isTwoTap ? kernels.twoTapWinogradInput : kernels.blockedWinogradInput,
+        isTwoTap ? kernels.twoTapWinogradProduct
+                 : kernels.blockedWinogradProduct);
+  }
   if (hasTwoTaps(shape)) {
     for (int64_t i = TwoTapGrid(shape).chunks(shape, kind); i-- > 0;) {
       plan = twoTapPartOf(plan, shape, kind, i);

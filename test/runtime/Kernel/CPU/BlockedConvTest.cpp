@@ -451,6 +451,33 @@ TEST(BlockedConvTest, WinogradOfTwoTaps) {
   }
 }
 
+/// Files of earlier versions have workspaces for fewer tiles at a time.
+TEST(BlockedConvTest, WinogradWithOlderWorkspaces) {
+  const Shape taps{3, 3}, pads{1, 1, 1, 1};
+  const std::pair<ConvCase, int64_t> cases[] = {
+      {{4, 256, {14, 14}, 64, taps, {}, pads}, 1184256},
+      {{1, 64, {56, 56}, 64, taps, {}, pads}, 921600},
+      {{8, 256, {28, 28}, 64, taps, {2, 2}, pads}, 2327040},
+  };
+  for (const auto &[c, bytes] : cases) {
+    Call call = makeCall(c);
+    const std::vector<double> plain = reference(c, call);
+    const std::vector<double> expected = blocked(plain.data(), call.output);
+    makeBlocked(call, Blocks::All);
+    makeWinograd(call);
+    EXPECT_GT(call.workspaceBytes(), static_cast<size_t>(bytes));
+    call.workspace.shape = {bytes};
+    expectMatches(call, prepareConv, expected, textOf(c, true));
+    --call.workspace.shape[0];
+    std::unique_ptr<PreparedKernel> kernel;
+    const Status status = prepareConv(call.view(), bestIsa(), kernel);
+    EXPECT_NE(status.message().find("expected a workspace of " +
+                                    std::to_string(bytes) + " bytes"),
+              std::string::npos)
+        << status.message();
+  }
+}
+
 /// First layers: phases of even and odd rows and columns, with windows that
 /// begin at either, tiles of three and of four outputs, and parts of them that
 /// end within a row or go over several.
@@ -710,7 +737,10 @@ TEST(BlockedConvTest, RefusesCalls) {
       [](Call &x) { x.attributes.set("packed_w", int64_t{0}); },
       "expected a workspace of 36864 bytes");
   refuse(
-      base, Blocks::All, [](Call &x) { x.workspace = TensorType{DLC_I8, {8}}; },
+      base, Blocks::All,
+      [](Call &x) {
+        x.workspace = TensorType{DLC_I8, {8}};
+      },
       "expected no workspace");
   ConvCase c = base;
   c.group = 4;
