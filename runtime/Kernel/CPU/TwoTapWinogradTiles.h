@@ -50,8 +50,9 @@ struct TwoTapSide {
   int64_t firstOutput; ///< Of columns.
 };
 
-/// One of the blocks of a plan. Rows of tiles are numbered through all images,
-/// those of four outputs first.
+/// One of the blocks of a plan: rows of tiles that follow each other, image by
+/// image, so that threads keep what is theirs; those of four outputs come
+/// first.
 struct TwoTapBlock {
   TwoTapBlock(const WinogradPlan &plan, int64_t index)
       : TwoTapBlock(plan, index, plan.firstBlock + index * plan.blockStep) {}
@@ -59,9 +60,11 @@ struct TwoTapBlock {
   /// The image and the first row of outputs of a row of tiles.
   TilePlace placeOf(const WinogradPlan &plan, int64_t row) const {
     const int64_t wideRows = plan.tilesH - plan.narrowH;
+    const int64_t wideBefore = wideRowsBefore(plan, firstRow);
     const bool isNarrow = rows.isNarrow(row);
     const int64_t each = isNarrow ? plan.narrowH : wideRows;
-    const int64_t at = firstRow + row - (isNarrow ? plan.images * wideRows : 0);
+    const int64_t at =
+        row + (isNarrow ? firstRow - wideBefore - rows.wide : wideBefore);
     return {at / each,
             at % each * (isNarrow ? 3 : 4) + (isNarrow ? 4 * wideRows : 0),
             columns.firstOutput};
@@ -95,9 +98,9 @@ private:
   TwoTapBlock(const WinogradPlan &plan, int64_t index, int64_t columnPart,
               int64_t rowPart)
       : firstRow(shareOf(plan.images * plan.tilesH, rowPart, plan.rowBlocks)),
-        rows(sideOf(plan.images * plan.tilesH,
-                    plan.images * (plan.tilesH - plan.narrowH), rowPart,
-                    plan.rowBlocks)),
+        rows(rowsOf(
+            plan, firstRow,
+            shareOf(plan.images * plan.tilesH, rowPart + 1, plan.rowBlocks))),
         columns(sideOf(plan.tilesW, plan.tilesW - plan.narrowW, columnPart,
                        plan.columnBlocks)),
         offset(index * (plan.blockPixels * plan.inChannels +
@@ -108,6 +111,16 @@ private:
         first[v][h] = before;
         before += pixelsOf(v, h);
       }
+  }
+  /// Of four outputs, of all in front of one.
+  static int64_t wideRowsBefore(const WinogradPlan &plan, int64_t row) {
+    const int64_t wideRows = plan.tilesH - plan.narrowH;
+    return row / plan.tilesH * wideRows + least(row % plan.tilesH, wideRows);
+  }
+  static TwoTapSide rowsOf(const WinogradPlan &plan, int64_t begin,
+                           int64_t end) {
+    return {end - begin,
+            wideRowsBefore(plan, end) - wideRowsBefore(plan, begin), 0};
   }
   static TwoTapSide sideOf(int64_t tiles, int64_t wide, int64_t part,
                            int64_t parts) {

@@ -74,15 +74,19 @@ namespace {
 /// How such a convolution goes through its tiles: in blocks of `rows` rows of
 /// tiles by `columns` at most.
 struct TwoTapGrid {
-  explicit TwoTapGrid(const ConvShape &shape)
-      : columnBlocks(ceilDiv(ceilDiv(shape.out[1], 4), mostTiles(shape))),
+  TwoTapGrid(const ConvShape &shape, Chunks kind)
+      : kind(kind),
+        columnBlocks(ceilDiv(ceilDiv(shape.out[1], 4), mostTiles(shape))),
         columns(ceilDiv(ceilDiv(shape.out[1], 4),
                         std::max<int64_t>(columnBlocks, 1))),
-        rowBlocks(ceilDiv(rowsOf(shape),
-                          mostTiles(shape) / std::max<int64_t>(columns, 1))),
+        rowBlocks(
+            inTwos(ceilDiv(rowsOf(shape),
+                           mostTiles(shape) / std::max<int64_t>(columns, 1)),
+                   rowsOf(shape))),
         rows(ceilDiv(rowsOf(shape), std::max<int64_t>(rowBlocks, 1))),
         tilePixels(kTwoTapPixels[formOf(shape)]) {}
 
+  const Chunks kind;
   const int64_t columnBlocks, columns, rowBlocks, rows, tilePixels;
 
   int64_t blocks() const { return columnBlocks * rowBlocks; }
@@ -92,17 +96,22 @@ struct TwoTapGrid {
     return (pixels() * shape.inChannels + kPoints * kWinogradGap) * kFloat;
   }
   /// Blocks whose inputs are transformed at a time.
-  int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) const {
+  int64_t blocksOfChunk(const ConvShape &shape) const {
     constexpr int64_t ownBytes = 4 << 20;
     const int64_t most = ownBytes / blockBytes(shape);
     return kind == Chunks::AsBefore ? std::max<int64_t>(most, 1)
                                     : std::max<int64_t>(most / 2 * 2, 2);
   }
-  int64_t chunks(const ConvShape &shape, Chunks kind) const {
-    return ceilDiv(blocks(), blocksOfChunk(shape, kind));
+  int64_t chunks(const ConvShape &shape) const {
+    return ceilDiv(blocks(), blocksOfChunk(shape));
   }
 
 private:
+  int64_t inTwos(int64_t parts, int64_t most) const {
+    return kind == Chunks::AsBefore || parts < 2
+               ? parts
+               : std::min(roundUp(parts, 2), most);
+  }
   /// Weights of few channels take no time that more tiles could share, and then
   /// less is to be held in the second cache.
   static int64_t mostTiles(const ConvShape &shape) {
@@ -130,7 +139,7 @@ static Status checkTwoTap(const ConvShape &shape) {
                        "algorithm 'winograd' with strides of two or 2x2 taps, "
                        "got %lld",
                        static_cast<long long>(size));
-  const int64_t parts = TwoTapGrid(shape).chunks(shape, Chunks::AsBefore);
+  const int64_t parts = TwoTapGrid(shape, Chunks::AsBefore).chunks(shape);
   if (parts > kMostParts)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %lld parts for algorithm 'winograd', "
@@ -214,9 +223,9 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
   constexpr int64_t tilesOfCalls = 28;
   int64_t most, ofChunk;
   if (hasTwoTaps(shape)) {
-    const TwoTapGrid grid(shape);
+    const TwoTapGrid grid(shape, Chunks::OfThreads);
     most = grid.blocks();
-    ofChunk = std::min(most, grid.blocksOfChunk(shape, Chunks::InTwos));
+    ofChunk = std::min(most, grid.blocksOfChunk(shape));
     blockBytes = grid.blockBytes(shape);
   } else {
     most = roundUp(ceilDiv(tilesOf(shape), tilesOfCalls), 2);
@@ -241,9 +250,9 @@ static size_t inputBytes(const ConvShape &shape, Chunks kind) {
     return static_cast<size_t>(own.shares * own.blockBytes);
   }
   if (hasTwoTaps(shape)) {
-    const TwoTapGrid grid(shape);
+    const TwoTapGrid grid(shape, kind);
     return static_cast<size_t>(
-        std::min(grid.blocks(), grid.blocksOfChunk(shape, kind)) *
+        std::min(grid.blocks(), grid.blocksOfChunk(shape)) *
         grid.blockBytes(shape));
   }
   if (!shape.blockedY)
@@ -293,7 +302,7 @@ static Chunks wantedChunks(const ConvShape &shape) {
     return Chunks::OfThreads;
   const bool areMany =
       hasTwoTaps(shape) &&
-      TwoTapGrid(shape).chunks(shape, Chunks::InTwos) > kMostParts;
+      TwoTapGrid(shape, Chunks::InTwos).chunks(shape) > kMostParts;
   return areMany ? Chunks::AsBefore : Chunks::InTwos;
 }
 
@@ -339,9 +348,11 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
   const auto tiles = static_cast<uint64_t>(tilesOf(shape));
   KernelCost cost;
   cost.flops = productsOf(shape) * (2 * in * out + transform * (in + out));
-  const auto blocks = hasTwoTaps(shape)
-                          ? static_cast<uint64_t>(TwoTapGrid(shape).blocks())
-                          : ceilDiv(tiles, uint64_t{kBlockTiles});
+  // Of as many tiles as there may be: numbers above were found so.
+  const auto blocks =
+      hasTwoTaps(shape)
+          ? static_cast<uint64_t>(TwoTapGrid(shape, Chunks::AsBefore).blocks())
+          : ceilDiv(tiles, uint64_t{kBlockTiles});
   if (shape.blockedY)
     cost.overhead = blocks * transformWeights * in * out;
   cost.bytes = inputBytes(shape, wantedChunks(shape)) +
@@ -372,7 +383,8 @@ WinogradPlan cpu::winogradPlanOf(const ConvShape &shape, int64_t outputs) {
   return plan;
 }
 
-static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
+static WinogradPlan planWinograd(const ConvShape &shape, Chunks kind,
+                                 int64_t lanes) {
   constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
   constexpr int64_t largeBytes = 1 << 20;
   WinogradPlan plan = winogradPlanOf(shape);
@@ -392,7 +404,7 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
                        kFloat >
                    largeBytes;
     if (hasTwoTaps(shape)) {
-      const TwoTapGrid grid(shape);
+      const TwoTapGrid grid(shape, kind);
       plan.columnBlocks = grid.columnBlocks;
       plan.rowBlocks = grid.rowBlocks;
       plan.blockPixels = grid.pixels();
@@ -409,8 +421,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
               panelBytes / (width * static_cast<int64_t>(sizeof(float)))));
   plan.outBlock = kScratchBytes / (kPoints * width * kFloat) / kWinogradRows *
                   kWinogradRows;
-  const int64_t blocks = ceilDiv(
-      std::min(mostOfChunk(shape, Chunks::InTwos), tilesOf(shape)), width);
+  const int64_t blocks =
+      ceilDiv(std::min(mostOfChunk(shape, kind), tilesOf(shape)), width);
   if (blocks * ceilDiv(plan.outChannels, plan.outBlock) < wantedTiles)
     plan.outBlock = kWinogradRows;
   return plan;
@@ -514,9 +526,9 @@ private:
 /// A part of the tiles of such a convolution.
 static WinogradPlan twoTapPartOf(WinogradPlan plan, const ConvShape &shape,
                                  Chunks kind, int64_t part) {
-  const TwoTapGrid grid(shape);
+  const TwoTapGrid grid(shape, kind);
   plan.firstBlock = part;
-  plan.blockStep = grid.chunks(shape, kind);
+  plan.blockStep = grid.chunks(shape);
   plan.allBlocks = grid.blocks();
   plan.blocks = ceilDiv(plan.allBlocks - part, plan.blockStep);
   return plan;
@@ -528,7 +540,7 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
                                                  Chunks kind,
                                                  const KernelSet &kernels) {
   std::unique_ptr<PreparedKernel> first;
-  WinogradPlan plan = planWinograd(shape, kernels.vectorWidth);
+  WinogradPlan plan = planWinograd(shape, kind, kernels.vectorWidth);
   auto add = [&](TileFunction function, int64_t tileCount) {
     first = std::make_unique<WinogradStep>(call, shape, plan, function,
                                            tileCount, std::move(first));
@@ -546,7 +558,7 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
                  : kernels.blockedWinogradProduct);
   }
   if (hasTwoTaps(shape)) {
-    for (int64_t i = TwoTapGrid(shape).chunks(shape, kind); i-- > 0;) {
+    for (int64_t i = TwoTapGrid(shape, kind).chunks(shape); i-- > 0;) {
       plan = twoTapPartOf(plan, shape, kind, i);
       add(kernels.twoTapWinogradProduct,
           plan.blocks * ceilDiv(plan.outChannels, plan.outBlock));
