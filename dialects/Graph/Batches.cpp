@@ -146,6 +146,8 @@ struct Resize : Model<Resize, ResizeOp> {
   std::optional<Batched> getBatched(Operation *op) const {
     auto resize = cast<ResizeOp>(op);
     auto from = typeOf(resize.getX()), to = typeOf(resize.getY());
+    if (from.getRank() == 0 || from.getDimSize(0) != to.getDimSize(0))
+      return std::nullopt;
     const bool isOfOthers = !resize.getAxes().empty() &&
                             llvm::none_of(resize.getAxes(), [&](int64_t axis) {
                               return wrapAxis(axis, from.getRank()) == 0;
@@ -157,8 +159,7 @@ struct Resize : Model<Resize, ResizeOp> {
                          (*scales.value_begin<APFloat>()).convertToFloat() == 1;
     const bool crops =
         resize.getCoordinateTransformationMode() == "tf_crop_and_resize";
-    if (from.getRank() == 0 || from.getDimSize(0) != to.getDimSize(0) ||
-        crops || !(isOfOthers || isStretched || isByOne))
+    if (crops || !(isOfOthers || isStretched || isByOne))
       return std::nullopt;
     return Batched{{0}, false};
   }

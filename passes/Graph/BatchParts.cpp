@@ -140,6 +140,7 @@ public:
   layout::Cost costOf(const Operations &inParts) const;
 
 private:
+  void findKept();
   layout::Cost timeOf(Operation *op, const Batched &batched,
                       int64_t ways) const;
   uint32_t addValue(Value value);
@@ -151,6 +152,8 @@ private:
   const ConvOptions &options;
   const int64_t parts;
   DenseMap<Value, uint32_t> nodes;
+  /// What kernels of several operations of a library keep for themselves.
+  DenseSet<Value> kept;
 };
 } // namespace
 
@@ -162,18 +165,37 @@ static bool isFused(Operation *op) {
 CacheProblem::CacheProblem(Block &block, const Candidates &known,
                            const ConvOptions &options, int64_t parts)
     : block(block), known(known), options(options), parts(parts) {
+  findKept();
   for (auto &[op, batched] : known.operations)
     addOperation(op, batched);
+}
+
+void CacheProblem::findKept() {
+  Operations taken;
+  auto isFree = [&](Operation *op) {
+    return op && op->getBlock() == &block && op->getNumResults() == 1 &&
+           op->getNumRegions() == 0 && !taken.contains(op);
+  };
+  for (const auto &[op, batched] : known.operations) {
+    if (taken.contains(op))
+      continue;
+    const SmallVector<Operation *> group = library::findGroup(op, isFree);
+    taken.insert_range(group);
+    for (size_t i = 0; i + 1 < group.size(); ++i)
+      kept.insert(group[i]->getResult(0));
+  }
 }
 
 /// Of an operation that computes the batch in so many ways, one after the
 /// other.
 layout::Cost CacheProblem::timeOf(Operation *op, const Batched &batched,
                                   int64_t ways) const {
+  const Value result = op->getResult(0);
   layout::Cost each = 0;
   if (!isFused(op)) {
-    each = kNanosecondsOfCall +
-           nanosecondsToTouch(bytesOf(op->getResult(0).getType()) / ways);
+    if (!kept.contains(result))
+      each = kNanosecondsOfCall +
+             nanosecondsToTouch(bytesOf(result.getType()) / ways);
     if (auto time = timeOfConvolution(op, known.batch / ways, options))
       each += static_cast<layout::Cost>(*time);
   }
@@ -182,7 +204,8 @@ layout::Cost CacheProblem::timeOf(Operation *op, const Batched &batched,
     const int64_t bytes = bytesOf(operand.get().getType());
     if (!llvm::is_contained(batched.operands, k))
       each += nanosecondsToReadAgain(bytes);
-    else if (!isFused(op) || k != batched.operands.front())
+    else if (!kept.contains(operand.get()) &&
+             (!isFused(op) || k != batched.operands.front()))
       each += nanosecondsToTouch(bytes / ways);
   }
   return each * ways;
@@ -236,8 +259,8 @@ void CacheProblem::addOperand(Operation *op, OpOperand &operand,
       layout::Cost cost = 0;
       if (takesParts ? !hasParts(own) : !hasWhole(own))
         cost = layout::kForbidden;
-      else if (isFused(op) && choices == kAlternatives &&
-               isInParts(own) != isInParts(user))
+      else if ((isFused(op) || kept.contains(value)) &&
+               choices == kAlternatives && isInParts(own) != isInParts(user))
         cost = nanosecondsToCopy(value); // It is no longer in one kernel.
       edge.costs.push_back(cost);
     }

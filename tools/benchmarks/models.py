@@ -185,9 +185,9 @@ EFFICIENTNET_LITE = [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 8
                      (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]
 
 
-def mobilenetv2(name, seed, stages=MOBILENETV2):
+def mobilenetv2(name, seed, stages=MOBILENETV2, batch=1):
     g = Network(name, seed)
-    x = g.input("data", TensorProto.FLOAT, [1, 3, 224, 224])
+    x = g.input("data", TensorProto.FLOAT, [batch, 3, 224, 224])
 
     def relu6(value):
         return g.op("Clip", value, g.scalar(0), g.scalar(6))
@@ -209,7 +209,7 @@ def mobilenetv2(name, seed, stages=MOBILENETV2):
     x = g.op("Flatten", g.op("GlobalAveragePool", x))
     x = g.op("Gemm", x, g.normal((1000, 1280), 0.05),
              g.weight(np.zeros(1000, np.float32)), transB=1)
-    g.output(x, "logits", [1, 1000])
+    g.output(x, "logits", [batch, 1000])
     return g
 
 
@@ -378,10 +378,10 @@ def gpt_step(name, seed, past=256, hidden=512, heads=8, layers=6):
     return g
 
 
-def unet(name, seed, size=128, width=32, depth=3):
+def unet(name, seed, size=128, width=32, depth=3, batch=1):
     """Down by pooling, up by transposed convolutions, joined by Concat."""
     g = Network(name, seed)
-    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.input("data", TensorProto.FLOAT, [batch, 3, size, size])
 
     def block(x, ic, oc):
         x = g.op("Relu", g.batch_norm(g.conv(x, ic, oc, 3), oc))
@@ -403,7 +403,7 @@ def unet(name, seed, size=128, width=32, depth=3):
         x = block(g.op("Concat", side, x, axis=1), channels, half)
         channels = half
     x = g.op("Sigmoid", g.conv(x, channels, 1, 1, gain=1.0))
-    g.output(x, "mask", [1, 1, size, size])
+    g.output(x, "mask", [batch, 1, size, size])
     return g
 
 
@@ -599,9 +599,9 @@ def generator(name, seed, noise=128):
     return g
 
 
-def squeezenet(name, seed):
+def squeezenet(name, seed, batch=1):
     g = Network(name, seed)
-    x = g.input("data", TensorProto.FLOAT, [1, 3, 224, 224])
+    x = g.input("data", TensorProto.FLOAT, [batch, 3, 224, 224])
 
     def relu_conv(value, ic, oc, kernel, stride=1):
         return g.op("Relu", g.conv(value, ic, oc, kernel, stride))
@@ -616,7 +616,7 @@ def squeezenet(name, seed):
                      relu_conv(s, squeezed, 4 * squeezed, 3), axis=1)
             channels = 8 * squeezed
     x = g.op("GlobalAveragePool", relu_conv(x, channels, 1000, 1))
-    g.output(g.op("Flatten", x), "logits", [1, 1000])
+    g.output(g.op("Flatten", x), "logits", [batch, 1000])
     return g
 
 
@@ -763,10 +763,10 @@ def mobileone(name, seed, size=224):
     return g
 
 
-def densenet(name, seed, size=160, growth=32):
+def densenet(name, seed, size=160, growth=32, batch=1):
     """Every layer reads what all before have made."""
     g = Network(name, seed)
-    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.input("data", TensorProto.FLOAT, [batch, 3, size, size])
     x = g.op("Relu", g.batch_norm(g.conv(x, 3, 64, 7, 2), 64))
     x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = 64
@@ -783,7 +783,7 @@ def densenet(name, seed, size=160, growth=32):
             x = g.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
             channels //= 2
     x = g.op("Flatten", g.op("GlobalAveragePool", x))
-    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    g.output(g.linear(x, channels, 1000), "logits", [batch, 1000])
     return g
 
 
@@ -921,6 +921,10 @@ OTHERS = {
     "efficientnet_lite": lambda name, seed: mobilenetv2(name, seed, EFFICIENTNET_LITE),
     "densenet": densenet,
     "inception": inception,
+    "mobilenetv2_b16": lambda name, seed: mobilenetv2(name, seed, batch=16),
+    "unet_b8": lambda name, seed: unet(name, seed, batch=8),
+    "squeezenet_b8": lambda name, seed: squeezenet(name, seed, batch=8),
+    "densenet_b8": lambda name, seed: densenet(name, seed, batch=8),
 }
 QUANTIZED = {
     "resnet50_int8": quantized(resnet50),
