@@ -266,6 +266,18 @@ static bool canOverlap(const LoopPlan &plan) {
   return plan.accumulators.empty();
 }
 
+/// Where vectors are longer than the dimension and no lanes can be left out,
+/// shorter ones are better than single elements.
+static void fitWidth(LoopPlan &plan) {
+  constexpr int64_t shortest = 4;
+  std::optional<int64_t> extent =
+      getConstantIntValue(plan.ranges[*plan.vectorDim]);
+  if (!extent || plan.tileDim || plan.vectorIsReduced)
+    return;
+  while (plan.width > *extent && plan.width > shortest)
+    plan.width /= 2;
+}
+
 FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
                                             const TargetOptions &target,
                                             const ViewMap &views) {
@@ -292,5 +304,7 @@ FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
   // A load that the body itself indexes is not masked.
   for (Operation &inner : op.getBlock()->without_terminator())
     plan.canMask &= !isa<memref::LoadOp>(inner);
+  if (!plan.canMask)
+    fitWidth(plan);
   return plan;
 }

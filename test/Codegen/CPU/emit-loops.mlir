@@ -44,3 +44,17 @@ kernel.func @sum(%x: tensor<8x1024xf32>) -> tensor<8xf32> {
   %0 = graph.reduce_sum %x, %axes {keepdims = false} : (tensor<8x1024xf32>, tensor<1xi64>) -> tensor<8xf32>
   kernel.return %0 : tensor<8xf32>
 }
+
+// Rows of seven windows in steps of two, whose elements no mask can leave out,
+// are vectors of four that share one, not single elements.
+// CHECK-LABEL: llvm.func @narrow
+// CHECK: llvm.load {{.*}} -> vector<4xf32>
+// CHECK-NOT: llvm.store %{{.*}} : f32
+// CHECK: llvm.store %{{.*}} : vector<4xf32>
+// CHECK: llvm.store %{{.*}} : vector<4xf32>
+// CHECK-NOT: llvm.store %{{.*}} : f32
+// CHECK: llvm.return
+kernel.func @narrow(%x: tensor<1x8x14x14xf32>) -> tensor<1x8x7x7xf32> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x14x14xf32>) -> tensor<1x8x7x7xf32>
+  kernel.return %0 : tensor<1x8x7x7xf32>
+}
