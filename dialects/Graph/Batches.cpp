@@ -87,10 +87,11 @@ template <typename Op> struct Row : Model<Row<Op>, Op> {
       return std::nullopt;
     // Factors and biases of norms broadcast.
     Batched batched;
-    for (OpOperand &operand : op->getOpOperands())
-      if (typeOf(operand.get()).getRank() == rank &&
-          typeOf(operand.get()).getDimSize(0) == batch)
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (type && type.getRank() == rank && type.getDimSize(0) == batch)
         batched.operands.push_back(operand.getOperandNumber());
+    }
     return batched;
   }
 };
@@ -120,19 +121,39 @@ void setFirst(Operation *op, unsigned operand, OpBuilder &builder,
                                     makeInts(builder.getContext(), numbers)));
 }
 
-struct Reshape : Model<Reshape, ReshapeOp> {
+/// Whether the first dimension of an operation's tensor is that of its result.
+/// A batch of none, and of what has no elements, is said in other ways.
+bool keepsFirst(Operation *op) {
+  auto from = typeOf(op->getOperand(0)), to = typeOf(op->getResult(0));
+  return from.getRank() > 0 && to.getRank() > 0 && from.getNumElements() > 0 &&
+         from.getDimSize(0) == to.getDimSize(0);
+}
+
+/// The elements of each example in another shape, by an attribute or axes.
+template <typename Op> struct View : Model<View<Op>, Op> {
   std::optional<Batched> getBatched(Operation *op) const {
-    auto reshape = cast<ReshapeOp>(op);
-    auto from = typeOf(reshape.getX()), to = typeOf(reshape.getY());
-    auto shape = getConstantInts(reshape.getShape());
-    // A batch of none, and of what has no elements, is said in other ways.
-    if (from.getRank() == 0 || to.getRank() == 0 || !shape ||
-        from.getNumElements() == 0 || from.getDimSize(0) != to.getDimSize(0))
+    // Without axes a batch of one is squeezed, too.
+    if (!keepsFirst(op) || (isa<SqueezeOp>(op) && op->getNumOperands() < 2))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
+/// The same, or more of them, by a shape that is known.
+template <typename Op> struct Shaped : Model<Shaped<Op>, Op> {
+  static constexpr unsigned kShape = 1;
+  std::optional<Batched> getBatched(Operation *op) const {
+    if (!keepsFirst(op) || !getConstantInts(op->getOperand(kShape)) ||
+        (isa<ExpandOp>(op) && typeOf(op->getOperand(0)).getRank() !=
+                                  typeOf(op->getResult(0)).getRank()))
       return std::nullopt;
     return Batched{{0}, false};
   }
   void setExamples(Operation *op, OpBuilder &builder, int64_t examples) const {
-    setFirst(op, 1, builder, examples);
+    // What an expansion says of fewer dimensions is not of the first.
+    if (!isa<ExpandOp>(op) || typeOf(op->getOperand(kShape)).getDimSize(0) ==
+                                  typeOf(op->getResult(0)).getRank())
+      setFirst(op, kShape, builder, examples);
   }
 };
 
@@ -252,7 +273,8 @@ void dlc::graph::attachBatches(MLIRContext *context) {
       context);
   attach<Row, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp>(context);
   ConcatOp::attachInterface<Concat>(*context);
-  ReshapeOp::attachInterface<Reshape>(*context);
+  attach<View, UnsqueezeOp, SqueezeOp, FlattenOp>(context);
+  attach<Shaped, ReshapeOp, ExpandOp>(context);
   ResizeOp::attachInterface<Resize>(*context);
   ConvWeightGradientOp::attachInterface<WeightGradient>(*context);
   MaxPoolGradientOp::attachInterface<PoolGradient>(*context);

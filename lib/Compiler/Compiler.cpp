@@ -797,6 +797,7 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   }
   passOptions.recomputeBudget = recomputeBudget;
   passOptions.keepsAll = options.keepsAll;
+  passOptions.wholeBatches = options.wholeBatches;
   passOptions.precision = options.precision;
   passOptions.gpuLibraries = options.gpuLibraries;
   passOptions.plainGradients = plainGradients;

@@ -154,7 +154,7 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createAlterLayoutPass(options));
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(createCanonicalizerPass());
-  if (options.isGenerated || pipeline.gradient)
+  if (options.isGenerated || pipeline.gradient || pipeline.wholeBatches)
     return;
   split.parts = 0;
   split.isStrict = options.isStrict;

@@ -84,9 +84,12 @@ BatchParts dlc::graph::partsForMemory(Block &block, int64_t wanted) {
   });
   if (known.operations.empty())
     return {};
-  int64_t parts = std::min(wanted, known.batch);
-  while (known.batch % parts != 0)
+  const int64_t least = std::min(wanted, known.batch);
+  int64_t parts = least;
+  while (known.batch % parts != 0 && parts < 4 * least)
     ++parts;
+  if (known.batch % parts != 0)
+    parts = least; // They differ by an example.
   return {std::move(known.operations), known.batch, parts};
 }
 
@@ -138,11 +141,18 @@ public:
   /// not hold these.
   Operations withoutGaps(ArrayRef<uint32_t> choices) const;
   layout::Cost costOf(const Operations &inParts) const;
+  /// Whether copies of what is cut out and joined may take more memory than
+  /// what is in parts saves.
+  bool isMostlyCopied(const Operations &inParts) const;
 
 private:
   void findKept();
+  Alternative alternativeOf(Value value, const Operations &inParts) const;
+  /// What memory takes where something that needs the whole batch stands
+  /// between parts: those of what is read behind it are all kept until then.
+  layout::Cost costOfWaiting(const Operations &inParts) const;
   layout::Cost timeOf(Operation *op, const Batched &batched,
-                      int64_t ways) const;
+                      int64_t examples) const;
   uint32_t addValue(Value value);
   void addOperation(Operation *op, const Batched &batched);
   void addOperand(Operation *op, OpOperand &operand, bool isBatched);
@@ -186,29 +196,30 @@ void CacheProblem::findKept() {
   }
 }
 
-/// Of an operation that computes the batch in so many ways, one after the
-/// other.
+/// Of an operation that computes so many examples.
 layout::Cost CacheProblem::timeOf(Operation *op, const Batched &batched,
-                                  int64_t ways) const {
+                                  int64_t examples) const {
+  auto nanosecondsToTouchOwn = [&](Value value) {
+    return nanosecondsToTouch(bytesOf(value.getType()) / known.batch *
+                              examples);
+  };
   const Value result = op->getResult(0);
-  layout::Cost each = 0;
+  layout::Cost sum = 0;
   if (!isFused(op)) {
     if (!kept.contains(result))
-      each = kNanosecondsOfCall +
-             nanosecondsToTouch(bytesOf(result.getType()) / ways);
-    if (auto time = timeOfConvolution(op, known.batch / ways, options))
-      each += static_cast<layout::Cost>(*time);
+      sum = kNanosecondsOfCall + nanosecondsToTouchOwn(result);
+    if (auto time = timeOfConvolution(op, examples, options))
+      sum += static_cast<layout::Cost>(*time);
   }
   for (OpOperand &operand : op->getOpOperands()) {
     const unsigned k = operand.getOperandNumber();
-    const int64_t bytes = bytesOf(operand.get().getType());
     if (!llvm::is_contained(batched.operands, k))
-      each += nanosecondsToReadAgain(bytes);
+      sum += nanosecondsToReadAgain(bytesOf(operand.get().getType()));
     else if (!kept.contains(operand.get()) &&
              (!isFused(op) || k != batched.operands.front()))
-      each += nanosecondsToTouch(bytes / ways);
+      sum += nanosecondsToTouchOwn(operand.get());
   }
-  return each * ways;
+  return sum;
 }
 
 /// What no candidate makes is there as a whole.
@@ -221,12 +232,16 @@ uint32_t CacheProblem::addValue(Value value) {
 }
 
 void CacheProblem::addOperation(Operation *op, const Batched &batched) {
-  const layout::Cost whole = timeOf(op, batched, 1),
+  const layout::Cost whole = timeOf(op, batched, known.batch),
                      copy = nanosecondsToCopy(op->getResult(0));
   std::vector<layout::Cost> costs(kAlternatives, layout::kForbidden);
   costs[Whole] = whole;
   if (!batched.isSummed) {
-    const layout::Cost inParts = timeOf(op, batched, parts);
+    // So many parts have an example more.
+    const int64_t longer = known.batch % parts, least = known.batch / parts;
+    layout::Cost inParts = (parts - longer) * timeOf(op, batched, least);
+    if (longer > 0)
+      inParts += longer * timeOf(op, batched, least + 1);
     const bool isReadByOthers =
         llvm::any_of(op->getUsers(), [&](Operation *user) {
           return !known.operations.contains(user);
@@ -295,21 +310,68 @@ CacheProblem::withoutGaps(ArrayRef<uint32_t> choices) const {
 
 layout::Cost CacheProblem::costOf(const Operations &inParts) const {
   std::vector<uint32_t> choices(problem.nodes.size());
-  for (auto [value, node] : nodes) {
-    bool readsWhole = false, readsParts = false;
-    for (OpOperand &use : value.getUses()) {
-      auto user = known.operations.find(use.getOwner());
-      const bool takesParts =
-          inParts.contains(use.getOwner()) &&
-          llvm::is_contained(user->second.operands, use.getOperandNumber());
-      (takesParts ? readsParts : readsWhole) = true;
-    }
-    Operation *op = value.getDefiningOp();
-    choices[node] = op && inParts.contains(op)
-                        ? (readsWhole ? PartsAndWhole : Parts)
-                        : (readsParts ? WholeAndParts : Whole);
+  for (auto [value, node] : nodes)
+    choices[node] = alternativeOf(value, inParts);
+  return layout::costOf(problem, choices) + costOfWaiting(inParts);
+}
+
+Alternative CacheProblem::alternativeOf(Value value,
+                                        const Operations &inParts) const {
+  bool readsWhole = false, readsParts = false;
+  for (OpOperand &use : value.getUses()) {
+    auto user = known.operations.find(use.getOwner());
+    const bool takesParts =
+        inParts.contains(use.getOwner()) &&
+        llvm::is_contained(user->second.operands, use.getOperandNumber());
+    (takesParts ? readsParts : readsWhole) = true;
   }
-  return layout::costOf(problem, choices);
+  if (Operation *op = value.getDefiningOp(); op && inParts.contains(op))
+    return readsWhole ? PartsAndWhole : Parts;
+  return readsParts ? WholeAndParts : Whole;
+}
+
+layout::Cost CacheProblem::costOfWaiting(const Operations &inParts) const {
+  // Of parts the stage in which they are computed, of others that in which all
+  // that they need is there.
+  DenseMap<Operation *, int64_t> stages;
+  layout::Cost cost = 0;
+  llvm::SmallDenseSet<Value> waiting;
+  for (Operation &op : block) {
+    const bool isPart = inParts.contains(&op);
+    int64_t stage = 0;
+    auto stageOf = [&](OpOperand &operand) {
+      Operation *maker = operand.get().getDefiningOp();
+      const bool takesParts =
+          isPart && inParts.contains(maker) &&
+          llvm::is_contained(known.operations.find(&op)->second.operands,
+                             operand.getOperandNumber());
+      return stages.lookup(maker) + (inParts.contains(maker) && !takesParts);
+    };
+    for (OpOperand &operand : op.getOpOperands())
+      stage = std::max(stage, stageOf(operand));
+    stages[&op] = stage;
+    for (OpOperand &operand : op.getOpOperands())
+      if (isPart && inParts.contains(operand.get().getDefiningOp()) &&
+          stageOf(operand) < stage && waiting.insert(operand.get()).second)
+        cost += 2 * nanosecondsToTouch(bytesOf(operand.get().getType()));
+  }
+  return cost;
+}
+
+bool CacheProblem::isMostlyCopied(const Operations &inParts) const {
+  int64_t copied = 0, largest = 0;
+  for (const auto &node : nodes) {
+    const Value value = node.first;
+    const int64_t bytes = bytesOf(value.getType());
+    Operation *op = value.getDefiningOp();
+    const Alternative own = alternativeOf(value, inParts);
+    // Arguments are in no arena.
+    if ((own == WholeAndParts && op) || own == PartsAndWhole)
+      copied += bytes;
+    if (::isInParts(own) && !kept.contains(value))
+      largest = std::max(largest, bytes);
+  }
+  return copied > largest;
 }
 
 FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
@@ -320,10 +382,16 @@ FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
   // Less is not worth as many more launches.
   constexpr layout::Cost leastGain = 100;
   const Candidates known(block);
+  // Threads share parts of as many examples as there are threads more evenly.
+  bool hasEqualParts = false;
+  for (int64_t parts = 2; parts <= mostParts; ++parts)
+    hasEqualParts |=
+        known.batch % parts == 0 && known.batch / parts >= fewestExamples;
   BatchParts best;
   layout::Cost leastCost = 0;
   for (int64_t parts = 2; parts <= mostParts; ++parts) {
-    if (known.batch % parts != 0 || known.batch / parts < fewestExamples ||
+    if (known.batch / parts < fewestExamples ||
+        (known.batch % parts != 0 && hasEqualParts) ||
         parts * static_cast<int64_t>(known.operations.size()) > mostOperations)
       continue;
     const CacheProblem own(block, known, options, parts);
@@ -334,7 +402,8 @@ FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
       return block.getParentOp()->emitError("parts of a batch: ") << *wrong;
     const CacheProblem::Operations inParts = own.withoutGaps(solution.choices);
     const layout::Cost cost = own.costOf(inParts);
-    if (cost >= leastCost - leastCost / leastGain)
+    if (cost >= leastCost - leastCost / leastGain ||
+        own.isMostlyCopied(inParts))
       continue;
     leastCost = cost;
     best = {{}, known.batch, parts};

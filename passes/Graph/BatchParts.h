@@ -19,6 +19,12 @@ namespace dlc::graph {
 struct BatchParts {
   llvm::MapVector<mlir::Operation *, Batched> operations;
   int64_t batch = 0, parts = 1;
+
+  /// The first example of a part: parts differ by one example at most.
+  int64_t beginOf(int64_t part) const { return batch * part / parts; }
+  int64_t examplesOf(int64_t part) const {
+    return beginOf(part + 1) - beginOf(part);
+  }
 };
 
 /// What touches more bytes than one of `wanted` parts of the largest value that
@@ -31,7 +37,11 @@ BatchParts partsForMemory(mlir::Block &block, int64_t wanted);
 /// reads weights again, calls cost something, and what is cut out and joined is
 /// copied. Operations that sum over the batch are left whole, and parts have
 /// two examples at least. Failure: a fault of the solver, which is emitted.
-/// Cost: of up to seven numbers of parts, a PBQP over the operations.
+/// Parts differ by an example where no number of them divides the batch. What
+/// stands between parts and needs the whole batch costs what waits for it.
+/// Nothing is in parts where copies of what is cut out and joined are larger
+/// than the largest value that is.
+/// Cost: of up to fifteen numbers of parts, a PBQP over the operations.
 llvm::FailureOr<BatchParts> partsForCaches(mlir::Block &block,
                                            const ConvOptions &options);
 

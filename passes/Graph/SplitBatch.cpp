@@ -156,10 +156,9 @@ Value Splitter::make(Operation *model, StringRef name, ValueRange operands,
 Value Splitter::partOf(Value whole, int64_t part, Operation *model) {
   Value &result = placeOf(whole, part);
   if (!result) {
-    int64_t extent = chosen.batch / chosen.parts;
     result = make(model, SliceOp::getOperationName(),
-                  {whole, makeInt(model, part * extent),
-                   makeInt(model, (part + 1) * extent), makeInt(model, 0),
+                  {whole, makeInt(model, chosen.beginOf(part)),
+                   makeInt(model, chosen.beginOf(part + 1)), makeInt(model, 0),
                    makeInt(model, 1)});
     setPart(result.getDefiningOp(), part);
   }
@@ -173,7 +172,7 @@ void Splitter::buildPart(Operation *op, const Batched &batched, int64_t part) {
   Operation *built = builder.clone(*op);
   built->setOperands(operands);
   if (auto rule = dyn_cast<BatchOpInterface>(built))
-    rule.setExamples(builder, chosen.batch / chosen.parts);
+    rule.setExamples(builder, chosen.examplesOf(part));
   setPart(built, part);
   Value whole = op->getResult(0), own = built->getResult(0);
   if (batched.isSummed) {
@@ -186,7 +185,7 @@ void Splitter::buildPart(Operation *op, const Batched &batched, int64_t part) {
   }
   auto type = cast<RankedTensorType>(whole.getType());
   SmallVector<int64_t> shape(type.getShape());
-  shape[0] = chosen.batch / chosen.parts;
+  shape[0] = chosen.examplesOf(part);
   own.setType(type.clone(shape));
   placeOf(whole, part) = own;
 }

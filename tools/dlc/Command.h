@@ -80,6 +80,7 @@ struct ModelOptions {
   std::string batches;              ///< "1,4,16"; "" for the default.
   std::string reproducer;
   bool keepsAll = false; ///< Nothing is computed again.
+  bool wholeBatches = false; ///< None is computed in parts.
   bool training = false; ///< Layers are those of training.
   /// Outputs whose gradients are given, all of floats where there are none;
   /// unset for a program without gradients.

@@ -106,6 +106,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;
+  options.wholeBatches = model.wholeBatches;
   options.hasUsualSizes = !model.hasNoExtents();
   if (options.hasUsualSizes)
     options.extents = model.extentSizes();

@@ -91,6 +91,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.flag("--no-recompute", keepsAll,
               "Keep everything that gradients need; without it what takes "
               "little time is computed again where that saves memory");
+  syntax.flag("--whole-batches", wholeBatches,
+              "Compute whole batches; without it layers whose values caches do "
+              "not hold are computed for a few examples after the others");
   syntax.option(
       "--extent", extents,
       "Sizes of an extent that the model leaves open, "
@@ -140,10 +143,12 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
     return syntax.firstGiven(
-        {"--params", "--layer", "--guess-layers", "--constant", "--place",
-         "--memory-budget", "--no-recompute", "--extent", "--batches",
-         "--target", "--precision", "--gpu-libraries", "--tune",
-         "--tune-seconds", "--tuning-cache", "--remarks", "--timing",
+        {"--params",          "--layer",         "--guess-layers",
+         "--constant",        "--place",         "--memory-budget",
+         "--no-recompute",    "--whole-batches", "--extent",
+         "--batches",         "--target",        "--precision",
+         "--gpu-libraries",   "--tune",          "--tune-seconds",
+         "--tuning-cache",    "--remarks",       "--timing",
          "--verify-numerics", "--reproducer"});
   };
 }

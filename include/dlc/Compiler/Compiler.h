@@ -110,6 +110,9 @@ struct CompileOptions {
   /// Programs with gradients compute cheap operations again where that saves
   /// memory; with this, and without a budget, they keep everything.
   bool keepsAll = false;
+  /// Batches are computed whole, also where caches do not hold their values; a
+  /// memory budget may still want them in parts.
+  bool wholeBatches = false;
   /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
   std::string reproducer;
   /// For programs that are a compiler and nothing else, because it takes over

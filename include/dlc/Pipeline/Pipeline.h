@@ -82,6 +82,8 @@ struct PipelineOptions {
   /// Parts of the batch that the largest values are computed in
   /// (graph-split-batch).
   int64_t batchParts = 1;
+  /// No batch is computed in parts that caches hold.
+  bool wholeBatches = false;
   /// Sizes of extents that the model leaves open, like "length=16|32"
   /// (graph-specialize-shapes).
   std::vector<std::string> extents;
