@@ -378,10 +378,17 @@ FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
                                                  const ConvOptions &options) {
   constexpr int64_t mostParts = 16, mostOperations = 4000;
   // Threads that are far from each other have images of their own.
-  constexpr int64_t fewestExamples = 2;
+  constexpr int64_t fewestExamples = 2, fewestSums = 8;
   // Less is not worth as many more launches.
   constexpr layout::Cost leastGain = 100;
-  const Candidates known(block);
+  Candidates known(block);
+  // Threads share a sum of all elements of an example in another way where
+  // there are so few of them, which has been decided (hasFasterParts).
+  known.operations.remove_if([&](const auto &each) {
+    return getFusionKind(each.first) == FusionKind::Reduction &&
+           typeOf(each.first->getResult(0)).getNumElements() <
+               fewestSums * known.batch;
+  });
   // Threads share parts of as many examples as there are threads more evenly.
   bool hasEqualParts = false;
   for (int64_t parts = 2; parts <= mostParts; ++parts)

@@ -12,6 +12,7 @@
 
 // REMARK: Function=all_kinds | Operations=10, Parts=4
 // REMARK: Function=stages | Operations=7, Parts=4
+// REMARK: Function=prime | Operations=4, Parts=3
 // REMARK-NOT: SplitBatch
 
 // CHECK-LABEL: func @all_kinds
@@ -89,4 +90,50 @@ func.func @stages(%x: tensor<8x8x96x96xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<
   %6 = graph.conv %5, %w : (tensor<8x8x384x384xf32>, tensor<8x8x1x1xf32>) -> tensor<8x8x384x384xf32>
   %7 = graph.max_pool %6 {kernel_shape = array<i64: 4, 4>, strides = array<i64: 4, 4>} : (tensor<8x8x384x384xf32>) -> tensor<8x8x96x96xf32>
   return %7 : tensor<8x8x96x96xf32>
+}
+
+// -----
+
+// Seven examples are two, two and three, also where an operand says how many.
+
+// CHECK-LABEL: func @prime
+// CHECK: graph.unsqueeze {{.*}} {graph.part = 0 : i64} {{.*}} -> tensor<2x8x1x384x384xf32>
+// CHECK: graph.unsqueeze {{.*}} {graph.part = 1 : i64} {{.*}} -> tensor<2x8x1x384x384xf32>
+// CHECK: graph.slice {{.*}} {graph.part = 2 : i64} {{.*}} -> tensor<3x1x384x384xf32>
+// CHECK: graph.unsqueeze {{.*}} {graph.part = 2 : i64} {{.*}} -> tensor<3x8x1x384x384xf32>
+// CHECK: graph.expand {{.*}} {graph.part = 2 : i64} {{.*}} -> tensor<3x8x2x384x384xf32>
+// CHECK: graph.reduce_max {{.*}} {graph.part = 2 : i64, {{.*}} -> tensor<3x8x2xf32>
+// CHECK: graph.concat {{.*}} -> tensor<7x8x2xf32>
+func.func @prime(%x: tensor<7x1x384x384xf32>, %w: tensor<8x1x1x1xf32>) -> tensor<7x8x2xf32> {
+  %two = graph.constant dense<2> : tensor<1xi64>
+  %shape = graph.constant dense<[7, 8, 2, 384, 384]> : tensor<5xi64>
+  %space = graph.constant dense<[3, 4]> : tensor<2xi64>
+  %0 = graph.conv %x, %w : (tensor<7x1x384x384xf32>, tensor<8x1x1x1xf32>) -> tensor<7x8x384x384xf32>
+  %1 = graph.unsqueeze %0, %two : (tensor<7x8x384x384xf32>, tensor<1xi64>) -> tensor<7x8x1x384x384xf32>
+  %2 = graph.expand %1, %shape : (tensor<7x8x1x384x384xf32>, tensor<5xi64>) -> tensor<7x8x2x384x384xf32>
+  %3 = graph.reduce_max %2, %space {keepdims = false} : (tensor<7x8x2x384x384xf32>, tensor<2xi64>) -> tensor<7x8x2xf32>
+  return %3 : tensor<7x8x2xf32>
+}
+
+// -----
+
+// What is cut out of one large value and joined to another takes more memory
+// than what is between them saves; sums of all elements of an example are
+// decided about already.
+
+// CHECK-LABEL: func @copied
+// CHECK-NOT: graph.part
+func.func @copied(%x: tensor<8x4x384x384xf32>, %w: tensor<4x4x1x1xf32>) -> (tensor<8x4x384x384xf32>, tensor<8x1x1x1xf32>) {
+  %batch = graph.constant dense<0> : tensor<1xi64>
+  %each = graph.constant dense<[1, 2, 3]> : tensor<3xi64>
+  %0 = graph.cumsum %x, %batch : (tensor<8x4x384x384xf32>, tensor<1xi64>) -> tensor<8x4x384x384xf32>
+  %1 = graph.conv %0, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %2 = graph.conv %1, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %3 = graph.conv %2, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %4 = graph.conv %3, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %5 = graph.conv %4, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %6 = graph.conv %5, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %7 = graph.conv %6, %w : (tensor<8x4x384x384xf32>, tensor<4x4x1x1xf32>) -> tensor<8x4x384x384xf32>
+  %8 = graph.reduce_max %7, %each : (tensor<8x4x384x384xf32>, tensor<3xi64>) -> tensor<8x1x1x1xf32>
+  return %7, %8 : tensor<8x4x384x384xf32>, tensor<8x1x1x1xf32>
 }
