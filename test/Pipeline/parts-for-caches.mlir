@@ -1,15 +1,20 @@
 // Layers whose values caches do not hold compute two examples after the others:
-// the arena has room for those, and results are those of the whole batch, which
-// programs with gradients compute.
+// the arena has room for those, and results are those of the whole batch.
 
 // RUN: dlc compile %s --remarks --emit=plan -o %t.plan 2> %t.remarks
 // RUN: FileCheck %s --input-file=%t.plan
 // RUN: FileCheck %s --input-file=%t.remarks --check-prefix=REMARKS
 // RUN: dlc compile %s --verify-numerics -o %t.dlc
 // RUN: dlc run %t.dlc --random --outputs %t.parts.npz
-// RUN: dlc run %s --random --train --grads %t.grads.npz --outputs %t.whole.npz
+// RUN: dlc run %s --random --whole-batches --outputs %t.whole.npz
 // RUN: %python %S/compare_npz.py %t.whole.npz %t.parts.npz 1e-5
 
+// RUN: dlc compile %s --whole-batches --emit=plan | FileCheck %s --check-prefix=WHOLE
+// RUN: dlc run %s --random --train --grads %t.grads.npz --outputs %t.train.npz
+// RUN: %python %S/compare_npz.py %t.whole.npz %t.train.npz 1e-5
+
+// WHOLE: plan.arena @cpu0 <cpu:0> size(75{{......}})
+// WHOLE-NOT: plan.launch @k.slice
 // REMARKS: graph-split-batch: {{.*}}Operations=7, Parts=4
 
 // All examples of a value of 32 channels have 37.7 MB, of which two were live.
