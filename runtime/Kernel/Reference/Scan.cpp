@@ -101,7 +101,7 @@ static Status computeScan(ComputeContext &context) {
                       });
       return Status::ok();
     }
-    constexpr int64_t most = 128;
+    constexpr int64_t most = 512;
     const int64_t blocks = (inner - 1) / most + 1;
     auto scanBlock = [&](int64_t block) {
       const int64_t row = block / blocks, first = block % blocks * most;
