@@ -28,8 +28,8 @@ struct BatchParts {
 };
 
 /// What touches more bytes than one of `wanted` parts of the largest value that
-/// a convolution touches; in so many parts, or the next number that divides the
-/// batch.
+/// a convolution touches; in so many parts, or up to four times as many if that
+/// divides the batch.
 BatchParts partsForMemory(mlir::Block &block, int64_t wanted);
 
 /// What takes less time in parts that caches hold, by a model: values that are

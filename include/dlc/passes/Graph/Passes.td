@@ -735,7 +735,8 @@ def SplitBatchPass : Pass<"graph-split-batch", "::mlir::func::FuncOp"> {
     Ensures: operations that know how (BatchOpInterface, or elementwise) and
     touch a value whose first dimension is the batch, of more bytes than a part
     of the largest that a convolution touches, compute the batch in `parts`
-    equal parts, or the next number that divides it. All of the first part are
+    equal parts, or up to four times as many if that divides it; if nothing does,
+    in parts that differ by an example. All of the first part are
     in front of all of the second, as far as none needs another one's whole
     result; values that others read are joined behind that, gradients of what
     all parts read are summed up. Sums change by rounding only. So the memory of
