@@ -76,23 +76,31 @@ template <typename Op> struct Along : Model<Along<Op>, Op> {
   }
 };
 
-/// The same of one dimension, an attribute.
+/// Operands that do not broadcast along the first dimension.
+std::optional<Batched> batchedOfElements(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.getRank() == 0)
+    return std::nullopt;
+  Batched batched;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto own = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (own && own.getRank() == type.getRank() &&
+        own.getDimSize(0) == type.getDimSize(0))
+      batched.operands.push_back(operand.getOperandNumber());
+  }
+  if (batched.operands.empty())
+    return std::nullopt;
+  return batched;
+}
+
+/// Along one dimension, an attribute, which is not the first.
 template <typename Op> struct Row : Model<Row<Op>, Op> {
   std::optional<Batched> getBatched(Operation *op) const {
-    auto own = cast<Op>(op);
     const int64_t rank = typeOf(op->getOperand(0)).getRank();
-    const int64_t batch =
-        rank > 0 ? typeOf(op->getOperand(0)).getDimSize(0) : 0;
-    if (rank == 0 || wrapAxis(own.getAxis(), rank) == 0)
+    if (rank == 0 || wrapAxis(cast<Op>(op).getAxis(), rank) == 0)
       return std::nullopt;
     // Factors and biases of norms broadcast.
-    Batched batched;
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (type && type.getRank() == rank && type.getDimSize(0) == batch)
-        batched.operands.push_back(operand.getOperandNumber());
-    }
-    return batched;
+    return batchedOfElements(op);
   }
 };
 
@@ -166,13 +174,13 @@ struct Resize : Model<Resize, ResizeOp> {
   }
   std::optional<Batched> getBatched(Operation *op) const {
     auto resize = cast<ResizeOp>(op);
-    auto from = typeOf(resize.getX()), to = typeOf(resize.getY());
-    if (from.getRank() == 0 || from.getDimSize(0) != to.getDimSize(0))
+    if (!keepsFirst(op))
       return std::nullopt;
-    const bool isOfOthers = !resize.getAxes().empty() &&
-                            llvm::none_of(resize.getAxes(), [&](int64_t axis) {
-                              return wrapAxis(axis, from.getRank()) == 0;
-                            });
+    const bool isOfOthers =
+        !resize.getAxes().empty() &&
+        llvm::none_of(resize.getAxes(), [&](int64_t axis) {
+          return wrapAxis(axis, typeOf(resize.getX()).getRank()) == 0;
+        });
     const bool isStretched =
         hasAllSizes(resize) && resize.getKeepAspectRatioPolicy() == "stretch";
     ElementsAttr scales = getConstantElements(resize.getScales());
@@ -285,23 +293,6 @@ void dlc::graph::attachBatches(MLIRContext *context) {
   TopKOp::attachInterface<TopKOfRows>(*context);
   attach<Recurrent, RnnOp, GruOp, LstmOp>(context);
   attach<Quantized, QuantizeLinearOp, DequantizeLinearOp>(context);
-}
-
-/// Operands that do not broadcast along the first dimension.
-static std::optional<Batched> batchedOfElements(Operation *op) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (type.getRank() == 0)
-    return std::nullopt;
-  Batched batched;
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto own = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (own && own.getRank() == type.getRank() &&
-        own.getDimSize(0) == type.getDimSize(0))
-      batched.operands.push_back(operand.getOperandNumber());
-  }
-  if (batched.operands.empty())
-    return std::nullopt;
-  return batched;
 }
 
 std::optional<Batched> dlc::graph::batchedOf(Operation *op) {

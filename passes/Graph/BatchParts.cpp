@@ -128,11 +128,31 @@ constexpr bool isInParts(uint32_t alternative) { return alternative >= Parts; }
 constexpr bool hasParts(uint32_t alternative) { return alternative != Whole; }
 constexpr bool hasWhole(uint32_t alternative) { return alternative != Parts; }
 
+/// What the candidates take, whatever the number of parts.
+class CacheTimes {
+public:
+  CacheTimes(Block &block, const Candidates &known, const ConvOptions &options);
+
+  /// Of an operation that computes so many examples.
+  layout::Cost of(Operation *op, const Batched &batched, int64_t examples);
+  /// Whether a kernel of several operations of a library keeps it for itself.
+  bool isKept(Value value) const { return kept.contains(value); }
+
+private:
+  layout::Cost compute(Operation *op, const Batched &batched,
+                       int64_t examples) const;
+
+  const Candidates &known;
+  const ConvOptions &options;
+  DenseSet<Value> kept;
+  DenseMap<std::pair<Operation *, int64_t>, layout::Cost> times;
+};
+
 /// Which of the candidates take less time in so many parts.
 class CacheProblem {
 public:
-  CacheProblem(Block &block, const Candidates &known,
-               const ConvOptions &options, int64_t parts);
+  CacheProblem(Block &block, const Candidates &known, CacheTimes &times,
+               int64_t parts);
 
   layout::Problem problem;
   using Operations = DenseSet<Operation *>;
@@ -146,24 +166,19 @@ public:
   bool isMostlyCopied(const Operations &inParts) const;
 
 private:
-  void findKept();
   Alternative alternativeOf(Value value, const Operations &inParts) const;
   /// What memory takes where something that needs the whole batch stands
   /// between parts: those of what is read behind it are all kept until then.
   layout::Cost costOfWaiting(const Operations &inParts) const;
-  layout::Cost timeOf(Operation *op, const Batched &batched,
-                      int64_t examples) const;
   uint32_t addValue(Value value);
   void addOperation(Operation *op, const Batched &batched);
   void addOperand(Operation *op, OpOperand &operand, bool isBatched);
 
   Block &block;
   const Candidates &known;
-  const ConvOptions &options;
+  CacheTimes &times;
   const int64_t parts;
   DenseMap<Value, uint32_t> nodes;
-  /// What kernels of several operations of a library keep for themselves.
-  DenseSet<Value> kept;
 };
 } // namespace
 
@@ -172,16 +187,10 @@ static bool isFused(Operation *op) {
   return getFusionKind(op) == FusionKind::Elementwise;
 }
 
-CacheProblem::CacheProblem(Block &block, const Candidates &known,
-                           const ConvOptions &options, int64_t parts)
-    : block(block), known(known), options(options), parts(parts) {
-  findKept();
-  for (auto &[op, batched] : known.operations)
-    addOperation(op, batched);
-}
-
-void CacheProblem::findKept() {
-  Operations taken;
+CacheTimes::CacheTimes(Block &block, const Candidates &known,
+                       const ConvOptions &options)
+    : known(known), options(options) {
+  DenseSet<Operation *> taken;
   auto isFree = [&](Operation *op) {
     return op && op->getBlock() == &block && op->getNumResults() == 1 &&
            op->getNumRegions() == 0 && !taken.contains(op);
@@ -196,9 +205,16 @@ void CacheProblem::findKept() {
   }
 }
 
-/// Of an operation that computes so many examples.
-layout::Cost CacheProblem::timeOf(Operation *op, const Batched &batched,
-                                  int64_t examples) const {
+layout::Cost CacheTimes::of(Operation *op, const Batched &batched,
+                            int64_t examples) {
+  auto [place, isNew] = times.try_emplace({op, examples}, 0);
+  if (isNew)
+    place->second = compute(op, batched, examples);
+  return place->second;
+}
+
+layout::Cost CacheTimes::compute(Operation *op, const Batched &batched,
+                                 int64_t examples) const {
   auto nanosecondsToTouchOwn = [&](Value value) {
     return nanosecondsToTouch(bytesOf(value.getType()) / known.batch *
                               examples);
@@ -222,6 +238,13 @@ layout::Cost CacheProblem::timeOf(Operation *op, const Batched &batched,
   return sum;
 }
 
+CacheProblem::CacheProblem(Block &block, const Candidates &known,
+                           CacheTimes &times, int64_t parts)
+    : block(block), known(known), times(times), parts(parts) {
+  for (auto &[op, batched] : known.operations)
+    addOperation(op, batched);
+}
+
 /// What no candidate makes is there as a whole.
 uint32_t CacheProblem::addValue(Value value) {
   auto [place, isNew] =
@@ -232,16 +255,16 @@ uint32_t CacheProblem::addValue(Value value) {
 }
 
 void CacheProblem::addOperation(Operation *op, const Batched &batched) {
-  const layout::Cost whole = timeOf(op, batched, known.batch),
+  const layout::Cost whole = times.of(op, batched, known.batch),
                      copy = nanosecondsToCopy(op->getResult(0));
   std::vector<layout::Cost> costs(kAlternatives, layout::kForbidden);
   costs[Whole] = whole;
   if (!batched.isSummed) {
     // So many parts have an example more.
     const int64_t longer = known.batch % parts, least = known.batch / parts;
-    layout::Cost inParts = (parts - longer) * timeOf(op, batched, least);
+    layout::Cost inParts = (parts - longer) * times.of(op, batched, least);
     if (longer > 0)
-      inParts += longer * timeOf(op, batched, least + 1);
+      inParts += longer * times.of(op, batched, least + 1);
     const bool isReadByOthers =
         llvm::any_of(op->getUsers(), [&](Operation *user) {
           return !known.operations.contains(user);
@@ -274,7 +297,7 @@ void CacheProblem::addOperand(Operation *op, OpOperand &operand,
       layout::Cost cost = 0;
       if (takesParts ? !hasParts(own) : !hasWhole(own))
         cost = layout::kForbidden;
-      else if ((isFused(op) || kept.contains(value)) &&
+      else if ((isFused(op) || times.isKept(value)) &&
                choices == kAlternatives && isInParts(own) != isInParts(user))
         cost = nanosecondsToCopy(value); // It is no longer in one kernel.
       edge.costs.push_back(cost);
@@ -368,7 +391,7 @@ bool CacheProblem::isMostlyCopied(const Operations &inParts) const {
     // Arguments are in no arena.
     if ((own == WholeAndParts && op) || own == PartsAndWhole)
       copied += bytes;
-    if (::isInParts(own) && !kept.contains(value))
+    if (::isInParts(own) && !times.isKept(value))
       largest = std::max(largest, bytes);
   }
   return copied > largest;
@@ -394,6 +417,7 @@ FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
   for (int64_t parts = 2; parts <= mostParts; ++parts)
     hasEqualParts |=
         known.batch % parts == 0 && known.batch / parts >= fewestExamples;
+  CacheTimes times(block, known, options);
   BatchParts best;
   layout::Cost leastCost = 0;
   for (int64_t parts = 2; parts <= mostParts; ++parts) {
@@ -401,7 +425,7 @@ FailureOr<BatchParts> dlc::graph::partsForCaches(Block &block,
         (known.batch % parts != 0 && hasEqualParts) ||
         parts * static_cast<int64_t>(known.operations.size()) > mostOperations)
       continue;
-    const CacheProblem own(block, known, options, parts);
+    const CacheProblem own(block, known, times, parts);
     if (best.parts == 1 && leastCost == 0)
       leastCost = own.costOf({});
     const layout::Solution solution = layout::solve(own.problem);
