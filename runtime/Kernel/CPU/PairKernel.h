@@ -13,8 +13,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_PAIRKERNEL_H
 
 #include "Activations.h"
-#include "KernelSet.h"
-#include "Vector.h"
+#include "PairRows.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -26,10 +25,10 @@ using Rounded = uint16_t;
 using Rounded = float;
 #endif
 
-/// One call of a kernel: sums of rows of a, some vectors of columns of b.
-struct PairArguments {
-  const Rounded *a;  ///< Rows of sixteen terms.
-  int64_t aBlock;    ///< From sixteen terms to the next.
+/// One call of a kernel: sums of rows of a, some vectors of columns of b, as
+/// floats or rounded.
+template <typename Result> struct PairArguments {
+  TermRows<Rounded> a;
   const uint32_t *b; ///< Pairs.
   int64_t bStride;   ///< From row to row.
   /// Rows of b that come later, of which two are fetched with each sixteen
@@ -39,25 +38,29 @@ struct PairArguments {
   const uint32_t *ahead;
   int64_t aheadStride, aheadStep;
   int64_t pairs;
-  float *c;
-  /// From row to row, and from sixteen columns to the next sixteen.
+  Result *c;
+  /// From row to row, and from one block of columns to the next.
   int64_t cStride, cPanel;
-  bool accumulate;              ///< Add the sum to c, as TileArguments have it.
-  const float *bias, *residual; ///< Null when absent; the latter lies as c.
-  bool clamp;                   ///< End with a clamp to [low, high].
+  bool accumulate;   ///< Add the sum to c, as TileArguments have it; floats.
+  const float *bias; ///< Null when absent.
+  const Result *residual; ///< Null when absent; lies as c.
+  bool clamp;             ///< End with a clamp to [low, high].
   float low, high;
 };
 
-using PairKernel = void (*)(const PairArguments &);
+template <typename Result>
+using PairKernel = void (*)(const PairArguments<Result> &);
 
 constexpr int kPairRows = 6;
 /// With 32 registers, and with 16.
 constexpr int kPairVectors = kLanes == 16 ? 4 : 2;
 
-/// Of the first of a vector's columns in c.
+/// Of the first of a vector's columns in c, whose blocks are as those of
+/// channels.
+template <typename Result>
 [[gnu::always_inline]] inline int64_t columnOffset(int64_t column,
                                                    int64_t cPanel) {
-  return column / kPanelWidth * cPanel + column % kPanelWidth;
+  return column / blockOf<Result> * cPanel + column % blockOf<Result>;
 }
 
 [[gnu::always_inline]] inline Words loadPairs(const uint32_t *source) {
@@ -95,14 +98,15 @@ template <int step> [[gnu::always_inline]] inline Vec factorOf(const float *a) {
 template <int rows, int vectors> struct PairSums {
   Vec sums[rows][vectors];
 
-  [[gnu::always_inline]] void start(const PairArguments &t) {
+  template <typename Result>
+  [[gnu::always_inline]] void start(const PairArguments<Result> &t) {
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
       const Vec bias = t.bias ? load(t.bias + v * kLanes) : Vec{};
-      const float *residual = t.residual;
+      const Result *residual = t.residual;
       if (residual) {
-        residual += columnOffset(v * kLanes, t.cPanel);
+        residual += columnOffset<Result>(v * kLanes, t.cPanel);
         DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] =
-            bias + load(residual + i * t.cStride);
+            bias + loadElements(residual + i * t.cStride, kLanes);
       } else {
         DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] = bias;
       }
@@ -110,22 +114,39 @@ template <int rows, int vectors> struct PairSums {
   }
 
   template <int step>
-  [[gnu::always_inline]] void add(const Rounded *a, const uint32_t *b) {
+  [[gnu::always_inline]] void add(const Rounded *const *a, int64_t term,
+                                  const uint32_t *b) {
     decltype(rowOf<step>(b)) row[vectors];
     DLC_UNROLL for (int v = 0; v < vectors; ++v) row[v] =
         rowOf<step>(b + v * kLanes);
     DLC_UNROLL for (int i = 0; i < rows; ++i) {
-      const auto factor = factorOf<step>(a + i * kChannelBlock);
+      const auto factor = factorOf<step>(a[i] + term);
       DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
           addProducts(sums[i][v], factor, row[v]);
       DLC_KEEP_LOADS_HERE();
     }
   }
 
-  [[gnu::always_inline]] void finish(const PairArguments &t) {
+  [[gnu::always_inline]] void finish(const PairArguments<uint16_t> &t) {
+    const Vec low = splat(t.low), high = splat(t.high);
+    if (t.clamp)
+      DLC_UNROLL for (int v = 0; v < vectors; ++v)
+          DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] =
+              minOf(maxOf(sums[i][v], low), high);
+    DLC_UNROLL for (int v = 0; v + 1 < vectors; v += 2)
+        DLC_UNROLL for (int i = 0; i < rows; ++i) storeTwoShort(
+            t.c + columnOffset<uint16_t>(v * kLanes, t.cPanel) + i * t.cStride,
+            sums[i][v], sums[i][v + 1]);
+    constexpr int last = vectors - 1;
+    if constexpr (vectors % 2 != 0)
+      DLC_UNROLL for (int i = 0; i < rows; ++i) storeFirstShort(
+          t.c + columnOffset<uint16_t>(last * kLanes, t.cPanel) + i * t.cStride,
+          sums[i][last], kLanes);
+  }
+  [[gnu::always_inline]] void finish(const PairArguments<float> &t) {
     const Vec low = splat(t.low), high = splat(t.high);
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-      float *c = t.c + columnOffset(v * kLanes, t.cPanel);
+      float *c = t.c + columnOffset<float>(v * kLanes, t.cPanel);
       DLC_UNROLL for (int i = 0; i < rows; ++i) {
         Vec sum = sums[i][v];
         if (t.accumulate)
@@ -138,85 +159,104 @@ template <int rows, int vectors> struct PairSums {
   }
 };
 
-template <int rows, int vectors> void pairKernel(const PairArguments &t) {
+template <int rows, int vectors, typename Result>
+void pairKernel(const PairArguments<Result> &t) {
   PairSums<rows, vectors> sums;
   sums.start(t);
-  const Rounded *a = t.a;
-  const uint32_t *b = t.b;
+  TermRows<Rounded> from = t.a;
+  const Rounded *a[rows];
+  const uint32_t *b = t.b, *ahead = t.ahead;
   const int64_t bStride = t.bStride;
   auto step = [&](int64_t l) __attribute__((always_inline)) {
-    sums.template add<0>(a + 2 * l, b);
+    sums.template add<0>(a, 2 * l, b);
     if constexpr (kPairSteps == 2)
-      sums.template add<1>(a + 2 * l, b);
+      sums.template add<1>(a, 2 * l, b);
     b += bStride;
   };
-  constexpr int64_t blockPairs = kChannelBlock / 2;
-  int64_t left = t.pairs;
-  const uint32_t *ahead = t.ahead;
-  for (; left >= blockPairs; left -= blockPairs, a += t.aBlock) {
-    DLC_UNROLL for (int64_t l = 0; l < blockPairs; ++l) {
-      constexpr int64_t lines = (vectors * kLanes + 15) / 16;
-      if (l % 4 < lines)
-        __builtin_prefetch(ahead + l / 4 * t.aheadStride + l % 4 * 16, 0, 2);
-      step(l);
+  constexpr int64_t together = kChannelBlock / 2;
+  DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] = from.at(i);
+  for (int64_t left = t.pairs; left > 0;) {
+    const int64_t own = least(left, kLineTerms / 2);
+    int64_t first = 0;
+    for (; first + together <= own; first += together) {
+      DLC_UNROLL for (int64_t l = 0; l < together; ++l) {
+        constexpr int64_t lines = (vectors * kLanes + 15) / 16;
+        if (l % 4 < lines)
+          __builtin_prefetch(ahead + l / 4 * t.aheadStride + l % 4 * 16, 0, 2);
+        step(first + l);
+      }
+      ahead += t.aheadStep;
     }
-    ahead += t.aheadStep;
+    for (; first < own; ++first)
+      step(first);
+    left -= own;
+    if (from.taps == 1) {
+      DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] += from.blockStride;
+    } else {
+      from.advance();
+      DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] = from.at(i);
+    }
   }
-  for (int64_t l = 0; l < left; ++l)
-    step(l);
   sums.finish(t);
 }
 
-template <int rows> struct PairKernelRow {
-  PairKernel at[kPairVectors + 1] = {};
+template <int rows, typename Result> struct PairKernelRow {
+  PairKernel<Result> at[kPairVectors + 1] = {};
   constexpr PairKernelRow() { fill<1>(); }
   template <int vectors> constexpr void fill() {
     if constexpr (vectors <= kPairVectors) {
-      at[vectors] = pairKernel<rows, vectors>;
+      at[vectors] = pairKernel<rows, vectors, Result>;
       fill<vectors + 1>();
     }
   }
 };
 
-inline PairKernel pairKernelOf(int64_t rows, int64_t vectors) {
-  static constexpr PairKernelRow<1> one;
-  static constexpr PairKernelRow<2> two;
-  static constexpr PairKernelRow<3> three;
-  static constexpr PairKernelRow<4> four;
-  static constexpr PairKernelRow<5> five;
-  static constexpr PairKernelRow<6> six;
-  static constexpr const PairKernel *table[] = {
+template <typename Result>
+inline PairKernel<Result> pairKernelOf(int64_t rows, int64_t vectors) {
+  static constexpr PairKernelRow<1, Result> one;
+  static constexpr PairKernelRow<2, Result> two;
+  static constexpr PairKernelRow<3, Result> three;
+  static constexpr PairKernelRow<4, Result> four;
+  static constexpr PairKernelRow<5, Result> five;
+  static constexpr PairKernelRow<6, Result> six;
+  static constexpr const PairKernel<Result> *table[] = {
       nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
   return table[rows][vectors];
 }
 
 /// A call of which `columns` < vectors * kLanes are in c: it sums into a
 /// buffer, so that nothing behind them is touched.
-inline void runPartialPairs(const PairArguments &t, int64_t rows,
+template <typename Result>
+inline void runPartialPairs(const PairArguments<Result> &t, int64_t rows,
                             int64_t columns, int64_t vectors) {
   alignas(64) float sums[kPairRows * kPairVectors * kLanes];
-  PairArguments own = t;
+  PairArguments<float> own = {};
+  own.a = t.a;
+  own.b = t.b;
+  own.bStride = t.bStride;
+  own.ahead = t.ahead;
+  own.aheadStride = t.aheadStride;
+  own.aheadStep = t.aheadStep;
+  own.pairs = t.pairs;
   own.c = sums;
   own.cStride = vectors * kLanes;
   own.cPanel = kPanelWidth;
-  own.accumulate = own.clamp = false;
-  own.bias = own.residual = nullptr;
-  pairKernelOf(rows, vectors)(own);
+  pairKernelOf<float>(rows, vectors)(own);
   const Vec low = splat(t.low), high = splat(t.high);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; j += kLanes) {
       const int64_t left = columns - j;
-      const int64_t at = i * t.cStride + columnOffset(j, t.cPanel);
+      const int64_t at = i * t.cStride + columnOffset<Result>(j, t.cPanel);
       Vec sum = load(sums + i * own.cStride + j);
       if (t.accumulate)
-        sum += loadFirst(t.c + at, left);
+        sum += loadElements(t.c + at, left);
       if (t.bias)
         sum += loadFirst(t.bias + j, left);
       if (t.residual)
-        sum += loadFirst(t.residual + at, left);
+        sum += loadElements(t.residual + at, left);
       if (t.clamp)
         sum = minOf(maxOf(sum, low), high);
-      storeFirst(t.c + at, sum, left);
+      storeElements(t.c + at, sum, left);
     }
 }
 

@@ -22,26 +22,30 @@ namespace {
 
 /// Terms that are summed in one chain, at most.
 constexpr int64_t kPairTerms = 2048 / sizeof(Rounded);
-/// Sixteen of them of all rows, and some more, so that not all of a row lie in
-/// one set of a cache.
-constexpr int64_t kPairBlock = (kMostPairRows + 1) * kChannelBlock;
 
 struct PairScratch {
-  alignas(64) Rounded a[kPairTerms / kChannelBlock * kPairBlock];
+  alignas(64) Rounded lines[kPairTerms / kLineTerms * kLineStride];
+  int64_t offsets[kMostPairRows];
 };
 
-/// Some rows by some columns.
-struct PairBlock {
+/// Whether results are complete in registers, where they can be rounded.
+inline bool endsInRegisters(int64_t terms, const Epilogue &epilogue) {
+  return terms <= kPairTerms &&
+         (isClamp(epilogue) || epilogue.activation == Activation::None);
+}
+
+/// Some rows by some columns, whose results are floats or bfloat16.
+template <typename Result> struct PairBlock {
   const uint32_t *b; ///< Of all columns.
   int64_t terms;
   int64_t width; ///< Of all columns: a multiple of kPanelWidth.
   int64_t rows;  ///< At most kMostPairRows.
   /// Those of this block; the first one is a multiple of kPackedColumns.
   int64_t column, columns;
-  float *c;                 ///< Of the first row and column.
+  Result *c;                ///< Of the first row and column.
   int64_t cStride, cPanel;  ///< As PairArguments have them.
   const float *bias;        ///< Of the first column; null when absent.
-  const float *residual;    ///< As c.
+  const Result *residual;   ///< As c.
   const Epilogue &epilogue; ///< Of whoever calls.
 
   template <typename Rows> void run(const Rows &from, PairScratch &scratch);
@@ -49,18 +53,20 @@ struct PairBlock {
 private:
   /// All rows by the columns of a group from `first` of this block on, for
   /// terms from `begin` on.
-  void runGroup(PairArguments t, int64_t first, int64_t count, const Rounded *a,
+  void runGroup(PairArguments<Result> t, int64_t first, int64_t count,
                 bool isLast);
   /// Whether the second cache holds b: then one block after the other reads it
   /// there.
   bool isCached() const {
     return width * terms * int64_t{sizeof(uint16_t)} <= kCachedBytes;
   }
-  void fetchResidual(const float *from, int64_t count, int64_t width) const;
+  void fetchResidual(const Result *from, int64_t count, int64_t width) const;
   void activate(float *at, int64_t calls, int64_t count) const;
 };
 
-inline void PairBlock::activate(float *at, int64_t calls, int64_t count) const {
+template <typename Result>
+inline void PairBlock<Result>::activate(float *at, int64_t calls,
+                                        int64_t count) const {
   if (cPanel == kPanelWidth) // Rows of a matrix.
     return activateRest(at, cStride, calls, count, epilogue);
   for (int64_t j = 0; j < count; j += kPanelWidth, at += cPanel)
@@ -68,15 +74,18 @@ inline void PairBlock::activate(float *at, int64_t calls, int64_t count) const {
 }
 
 /// From memory, two calls ahead; results go to the same place.
-inline void PairBlock::fetchResidual(const float *from, int64_t count,
-                                     int64_t width) const {
-  for (int64_t j = 0; j < width; j += kPanelWidth, from += cPanel)
+template <typename Result>
+inline void PairBlock<Result>::fetchResidual(const Result *from, int64_t count,
+                                             int64_t width) const {
+  for (int64_t j = 0; j < width; j += blockOf<Result>, from += cPanel)
     for (int64_t i = 0; i < count; ++i)
       __builtin_prefetch(from + i * cStride, 1, 2);
 }
 
-inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
-                                const Rounded *a, bool isLast) {
+template <typename Result>
+inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
+                                        int64_t count, bool isLast) {
+  const int64_t *offsets = t.a.offsets;
   const uint32_t *group = t.b;
   const int64_t calls = (rows + kPairRows - 1) / kPairRows;
   const int64_t fetched = t.pairs / kChannelBlock * 4; // By a call.
@@ -88,11 +97,12 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
         ahead && (call + 1) * fetched <= t.pairs && fetched > 0;
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
-    t.a = a + row * kChannelBlock;
+    t.a.offsets = offsets + row;
     for (int64_t j = 0; j < count; j += kPairVectors * kLanes) {
       const int64_t columns = least<int64_t>(count - j, kPairVectors * kLanes);
       const int64_t vectors = (columns + kLanes - 1) / kLanes;
-      const int64_t at = row * cStride + columnOffset(first + j, cPanel);
+      const int64_t at =
+          row * cStride + columnOffset<Result>(first + j, cPanel);
       t.b = group + j;
       t.ahead = fetches ? ahead + call * fetched * aheadStride + j : t.b;
       t.aheadStride = fetches ? aheadStride : 0;
@@ -103,24 +113,39 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
       if (t.residual && row + 2 * own < rows)
         fetchResidual(t.residual + 2 * own * cStride, own, columns);
       if (columns == vectors * kLanes)
-        pairKernelOf(own, vectors)(t);
+        pairKernelOf<Result>(own, vectors)(t);
       else
         runPartialPairs(t, own, columns, vectors);
-      if (isLast)
-        activate(t.c, own, columns);
+      if constexpr (sizeof(Result) == sizeof(float))
+        if (isLast)
+          activate(t.c, own, columns);
     }
     row += own;
   }
 }
 
+/// Rows of terms [begin, end), where they are if they can be read there.
 template <typename Rows>
-inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
+inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
+                                   int64_t begin, int64_t end,
+                                   PairScratch &scratch) {
+  if constexpr (requires(TermRows<Rounded> a) {
+                  a = from.termsFrom(begin, rows, scratch.offsets);
+                })
+    if (from.isInPlace(end))
+      return from.termsFrom(begin, rows, scratch.offsets);
+  from.round(rows, begin, end, scratch.lines);
+  return {scratch.lines, kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride};
+}
+
+template <typename Result>
+template <typename Rows>
+inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
   const int64_t blocks = (terms + kPairTerms - 1) / kPairTerms;
   const int64_t even = (terms + blocks - 1) / (blocks > 0 ? blocks : 1);
-  const int64_t most = (even + kPairGranule - 1) / kPairGranule * kPairGranule;
+  const int64_t most = (even + kLineTerms - 1) / kLineTerms * kLineTerms;
   const int64_t allPairs = (terms + 1) / 2;
-  PairArguments t = {};
-  t.aBlock = kPairBlock;
+  PairArguments<Result> t = {};
   t.cStride = cStride;
   t.cPanel = cPanel;
   t.low = clampLow(epilogue);
@@ -128,7 +153,7 @@ inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
   int64_t begin = 0;
   do {
     const int64_t end = least(begin + most, terms);
-    from.round(rows, begin, end, scratch.a, {kChannelBlock, kPairBlock});
+    t.a = findTerms(from, rows, begin, end, scratch);
     t.pairs = (end - begin + 1) / 2;
     t.accumulate = begin > 0;
     t.clamp = end == terms && isClamp(epilogue);
@@ -144,8 +169,7 @@ inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
         t.ahead =
             b + next * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
       }
-      runGroup(t, first, least(kPackedColumns, columns - first), scratch.a,
-               end == terms);
+      runGroup(t, first, least(kPackedColumns, columns - first), end == terms);
     }
     begin = end;
   } while (begin < terms);
@@ -162,15 +186,38 @@ constexpr int64_t kShortStride = kShortColumns + kPanelWidth;
 
 /// Sums of a block of at most kShortColumns columns, which write(sums) has.
 template <typename Rows, typename Write>
-inline void runToSums(PairBlock block, const Rows &from, PairScratch &scratch,
-                      Write &&write) {
+inline void runToSums(PairBlock<float> block, const Rows &from,
+                      PairScratch &scratch, Write &&write) {
   alignas(64) float sums[kMostPairRows * kShortStride];
   const Epilogue none;
-  PairBlock{block.b,      block.terms,   block.width, block.rows,
-            block.column, block.columns, sums,        kShortStride,
-            kPanelWidth,  nullptr,       nullptr,     none}
+  PairBlock<float>{block.b,      block.terms,   block.width, block.rows,
+                   block.column, block.columns, sums,        kShortStride,
+                   kPanelWidth,  nullptr,       nullptr,     none}
       .run(from, scratch);
   write(sums);
+}
+
+/// Some rows and columns of a product, whose results and residuals are of one
+/// type.
+template <typename Result>
+inline PairBlock<Result> blockOfMatrix(const MatmulPlan &plan,
+                                       void *const *arguments,
+                                       const MatmulRun &part) {
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  const auto *residual = static_cast<const Result *>(arguments[3]);
+  return {static_cast<const uint32_t *>(arguments[1]) +
+              batchOffset(plan, plan.bSteps, part.batch),
+          plan.k,
+          paddedColumns(plan.n),
+          part.rows,
+          part.column,
+          part.columns,
+          static_cast<Result *>(arguments[4]) + part.at,
+          plan.n,
+          blockOf<Result>,
+          bias ? bias + part.column : nullptr,
+          residual ? residual + part.at : nullptr,
+          plan.epilogue};
 }
 
 template <typename Source>
@@ -185,25 +232,12 @@ inline void runPairMatmulOf(const MatmulPlan &plan, void *const *arguments,
         static_cast<const Source *>(arguments[0]) +
             batchOffset(plan, plan.aSteps, part.batch) + part.row * plan.lda,
         plan.lda};
-    PairBlock block{static_cast<const uint32_t *>(arguments[1]) +
-                        batchOffset(plan, plan.bSteps, part.batch),
-                    plan.k,
-                    paddedColumns(plan.n),
-                    part.rows,
-                    part.column,
-                    part.columns,
-                    nullptr,
-                    plan.n,
-                    kPanelWidth,
-                    nullptr,
-                    nullptr,
-                    plan.epilogue};
+    if (plan.isShortC && endsInRegisters(plan.k, plan.epilogue)) {
+      blockOfMatrix<uint16_t>(plan, arguments, part).run(from, scratch);
+      continue;
+    }
+    PairBlock block = blockOfMatrix<float>(plan, arguments, part);
     if (!plan.isShortC && !plan.isShortResidual) {
-      const auto *bias = static_cast<const float *>(arguments[2]);
-      const auto *residual = static_cast<const float *>(arguments[3]);
-      block.c = static_cast<float *>(arguments[4]) + part.at;
-      block.bias = bias ? bias + part.column : nullptr;
-      block.residual = residual ? residual + part.at : nullptr;
       block.run(from, scratch);
       continue;
     }
@@ -241,10 +275,12 @@ private:
   template <typename Element> Element *ofImage(void *y) const {
     return y ? static_cast<Element *>(y) + part.outputOffset() : nullptr;
   }
-  PairBlock blockOf(int64_t terms) const;
-  template <typename Rows> void runToBlocks(PairBlock block, const Rows &from);
-  template <typename Rows> void runToShort(PairBlock block, const Rows &from);
-  template <typename Rows> void runToPlain(PairBlock block, const Rows &from);
+  template <typename Result> PairBlock<Result> sumsOf(int64_t terms) const;
+  template <typename Rows> void runRows(int64_t terms, const Rows &from);
+  template <typename Result, typename Rows>
+  void runToBlocks(int64_t terms, const Rows &from);
+  template <typename Rows> void runToSums(int64_t terms, const Rows &from);
+  template <typename Rows> void runToPlain(int64_t terms, const Rows &from);
 
   const BlockedPlan &plan;
   void *const *arguments;
@@ -254,7 +290,8 @@ private:
   const float *const bias;
 };
 
-inline PairBlock PairConv::blockOf(int64_t terms) const {
+template <typename Result>
+inline PairBlock<Result> PairConv::sumsOf(int64_t terms) const {
   return {static_cast<const uint32_t *>(arguments[1]) +
               part.group * width * (terms / 2),
           terms,
@@ -263,32 +300,35 @@ inline PairBlock PairConv::blockOf(int64_t terms) const {
           part.column,
           part.columns,
           nullptr,
-          kChannelBlock,
-          0,
+          blockOf<Result>,
+          plan.outPlane * blockOf<Result>,
           nullptr,
           nullptr,
           plan.epilogue};
 }
 
-template <typename Rows>
-inline void PairConv::runToBlocks(PairBlock block, const Rows &from) {
-  const auto *residual = ofImage<float>(arguments[3]);
-  const int64_t at = block.column * plan.outPlane + part.pixel * kChannelBlock;
-  block.c = ofImage<float>(arguments[4]) + at;
-  block.cPanel = plan.outPlane * kChannelBlock;
+template <typename Result, typename Rows>
+inline void PairConv::runToBlocks(int64_t terms, const Rows &from) {
+  PairBlock<Result> block = sumsOf<Result>(terms);
+  const auto *residual = ofImage<Result>(arguments[3]);
+  const int64_t at =
+      block.column * plan.outPlane + part.pixel * blockOf<Result>;
+  block.c = ofImage<Result>(arguments[4]) + at;
   block.bias = bias ? bias + block.column : nullptr;
   block.residual = residual ? residual + at : nullptr;
   block.run(from, scratch);
 }
 
-/// Where results, or residuals, are bfloat16.
+/// Where results are rounded in a step of their own, or residuals alone are
+/// bfloat16.
 template <typename Rows>
-inline void PairConv::runToShort(PairBlock block, const Rows &from) {
+inline void PairConv::runToSums(int64_t terms, const Rows &from) {
+  PairBlock<float> block = sumsOf<float>(terms);
   const int64_t end = part.column + part.columns;
   for (block.column = part.column; block.column < end;
        block.column += kShortColumns) {
     block.columns = least(kShortColumns, end - block.column);
-    runToSums(block, from, scratch, [&](float *sums) {
+    cpu::runToSums(block, from, scratch, [&](float *sums) {
       writePixels(part, arguments, sums, kShortStride, block.column,
                   block.columns, part.pixel, part.pixels);
     });
@@ -297,7 +337,8 @@ inline void PairConv::runToShort(PairBlock block, const Rows &from) {
 
 /// Channels are summed some at a time; few networks have more of them.
 template <typename Rows>
-inline void PairConv::runToPlain(PairBlock block, const Rows &from) {
+inline void PairConv::runToPlain(int64_t terms, const Rows &from) {
+  const PairBlock<float> block = sumsOf<float>(terms);
   alignas(64) float sums[kMostPixelsOfTile * kPackedColumns];
   const PlainPixels to = {plan,
                           bias,
@@ -309,38 +350,39 @@ inline void PairConv::runToPlain(PairBlock block, const Rows &from) {
   const int64_t end = block.column + block.columns;
   for (int64_t column = block.column; column < end; column += kPackedColumns) {
     const int64_t columns = least(kPackedColumns, end - column);
-    PairBlock{block.b,    block.terms,   block.width,
-              block.rows, column,        columns,
-              sums,       kChannelBlock, block.rows * kChannelBlock,
-              nullptr,    nullptr,       none}
+    PairBlock<float>{block.b,    block.terms,   block.width,
+                     block.rows, column,        columns,
+                     sums,       kChannelBlock, block.rows * kChannelBlock,
+                     nullptr,    nullptr,       none}
         .run(from, scratch);
     to.write(sums, column / kChannelBlock, columns / kChannelBlock);
   }
 }
 
+template <typename Rows>
+inline void PairConv::runRows(int64_t terms, const Rows &from) {
+  if (plan.isPlainY)
+    runToPlain(terms, from);
+  else if (!plan.isShortY && !plan.isShortResidual)
+    runToBlocks<float>(terms, from);
+  else if (plan.isShortY && endsInRegisters(terms, plan.epilogue))
+    runToBlocks<uint16_t>(terms, from);
+  else
+    runToSums(terms, from);
+}
+
 template <typename Source> inline void PairConv::run() {
-  const bool hasShorts = plan.isShortY || plan.isShortResidual;
   const auto *x =
       static_cast<const Source *>(arguments[0]) + part.inputOffset();
   if constexpr (sizeof(Source) == sizeof(float))
     if (plan.isPlainX) {
       const PlainRows plain(plan, x, part.pixel);
-      const PairBlock block = blockOf(plain.lines() * kLineTerms);
-      return hasShorts ? runToShort(block, RoundedPlain{plain})
-                       : runToBlocks(block, RoundedPlain{plain});
+      return runRows(plain.lines() * kLineTerms, RoundedPlain{plain});
     }
   int64_t offsets[kMostSplitTaps * kSplitRows];
-  const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets,
-                                 true);
-  const PairBlock block =
-      blockOf(plan.inChannels * plan.kernelH * plan.kernelW);
-  const RoundedPixels<Source> from{rows};
-  if (plan.isPlainY)
-    runToPlain(block, from);
-  else if (hasShorts)
-    runToShort(block, from);
-  else
-    runToBlocks(block, from);
+  const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets);
+  runRows(plan.inChannels * plan.kernelH * plan.kernelW,
+          RoundedPixels<Source>{rows});
 }
 
 void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,

@@ -72,6 +72,26 @@ typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
     target[lane] = all[lane];
 }
 
+[[gnu::always_inline]] inline void storeElements(uint16_t *target, Vec value,
+                                                 int64_t count) {
+  storeFirstShort(target, value, count);
+}
+[[gnu::always_inline]] inline void storeElements(float *target, Vec value,
+                                                 int64_t count) {
+  storeFirst(target, value, count);
+}
+
+/// Two vectors that are complete.
+[[gnu::always_inline]] inline void storeTwoShort(uint16_t *target, Vec low,
+                                                 Vec high) {
+#ifdef __AVX512BF16__
+  _mm512_storeu_si512(target, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+#else
+  storeFirstShort(target, low, kLanes);
+  storeFirstShort(target + kLanes, high, kLanes);
+#endif
+}
+
 #ifdef __AVX512BF16__
 /// The sixteen floats at each of two places, to any multiple of two bytes.
 [[gnu::always_inline]] inline void
@@ -121,29 +141,23 @@ roundLine(const Source *low, const Source *high, Element *target) {
   roundTerms(high, kChannelBlock, target + kChannelBlock);
 }
 
-/// What blocks of terms are multiples of, but for the last one.
-constexpr int64_t kPairGranule = 32;
+/// Where rounded elements are put: [lines][kMostPairRows + 1][32], so that not
+/// all lines of a row lie in one set of a cache.
+constexpr int64_t kLineStride = (kMostPairRows + 1) * kLineTerms;
+template <typename Element>
+[[gnu::always_inline]] inline Element *roundedAt(Element *lines, int64_t row,
+                                                 int64_t term) {
+  return lines + term / kLineTerms * kLineStride + row * kLineTerms +
+         term % kLineTerms;
+}
 
-/// Where rounded elements lie: sixteen terms of a row next to each other, and
-/// `row` elements behind those of the row before, `block` behind those in front
-/// of them.
-struct RoundedPlace {
-  int64_t row, block;
-
-  template <typename Element>
-  [[gnu::always_inline]] Element *at(Element *target, int64_t rowIndex,
-                                     int64_t term) const {
-    return target + term / kChannelBlock * block + rowIndex * row +
-           term % kChannelBlock;
-  }
-  /// Zeros behind `terms`, up to a multiple of kPairGranule.
-  template <typename Element>
-  void pad(Element *target, int64_t rows, int64_t terms) const {
-    for (; terms % kPairGranule != 0; ++terms)
-      for (int64_t i = 0; i < rows; ++i)
-        *at(target, i, terms) = 0;
-  }
-};
+/// Zeros behind `terms`, up to a whole line.
+template <typename Element>
+inline void padLines(Element *lines, int64_t rows, int64_t terms) {
+  for (; terms % kLineTerms != 0; ++terms)
+    for (int64_t i = 0; i < rows; ++i)
+      *roundedAt(lines, i, terms) = 0;
+}
 
 /// Of a matrix, of floats or bfloat16.
 template <typename Source> struct RoundedMatrix {
@@ -152,24 +166,28 @@ template <typename Source> struct RoundedMatrix {
 
   /// Terms [begin, end) of some rows, padded.
   template <typename Element>
-  void round(int64_t rows, int64_t begin, int64_t end, Element *target,
-             RoundedPlace place) const {
+  void round(int64_t rows, int64_t begin, int64_t end, Element *lines) const {
     const int64_t terms = end - begin;
-    int64_t i = 0;
-    if (place.row == kChannelBlock && terms % kChannelBlock == 0)
-      for (; i + 2 <= rows; i += 2)
-        for (int64_t l = 0; l < terms; l += kChannelBlock)
-          roundLine(a + i * stride + begin + l,
-                    a + (i + 1) * stride + begin + l, place.at(target, i, l));
-    for (; i < rows; ++i) {
+    for (int64_t i = 0; i < rows; ++i) {
       const Source *row = a + i * stride + begin;
       int64_t l = 0;
-      for (; l + kChannelBlock <= terms; l += kChannelBlock)
-        roundTerms(row + l, kChannelBlock, place.at(target, i, l));
+      for (; l + kLineTerms <= terms; l += kLineTerms)
+        roundLine(row + l, row + l + kChannelBlock, roundedAt(lines, i, l));
       if (l < terms)
-        roundTerms(row + l, terms - l, place.at(target, i, l));
+        roundTerms(row + l, terms - l, roundedAt(lines, i, l));
     }
-    place.pad(target, rows, terms);
+    padLines(lines, rows, terms);
+  }
+
+  /// Whether pairs of terms are read where they are: a row ends with a pair.
+  bool isInPlace(int64_t terms) const {
+    return sizeof(Source) == sizeof(uint16_t) && terms % 2 == 0;
+  }
+  TermRows<Source> termsFrom(int64_t begin, int64_t rows,
+                             int64_t *offsets) const {
+    for (int64_t i = 0; i < rows; ++i)
+      offsets[i] = i * stride;
+    return {a + begin, offsets, 1, 0, kLineTerms};
   }
 };
 
@@ -177,21 +195,29 @@ template <typename Source> struct RoundedMatrix {
 template <typename Source> struct RoundedPixels {
   const PixelRowsOf<Source> &pixels;
 
-  /// As that of RoundedMatrix; the bounds are multiples of kChannelBlock.
+  /// As those of RoundedMatrix; the bounds are multiples of kChannelBlock.
   template <typename Element>
-  void round(int64_t rows, int64_t begin, int64_t end, Element *target,
-             RoundedPlace place) const {
-    for (int64_t term = begin; term < end; term += kChannelBlock) {
-      const auto from = pixels.terms(term);
-      Element *to = place.at(target, 0, term - begin);
-      if (pixels.areAdjacent() && place.row == kChannelBlock) {
-        roundTerms(pixels.at(from, 0), rows * kChannelBlock, to);
-        continue;
-      }
-      for (int64_t i = 0; i < rows; ++i)
-        roundTerms(pixels.at(from, i), kChannelBlock, to + i * place.row);
+  void round(int64_t rows, int64_t begin, int64_t end, Element *lines) const {
+    int64_t term = begin;
+    for (; term + kLineTerms <= end; term += kLineTerms) {
+      const auto low = pixels.terms(term);
+      const auto high = pixels.terms(term + kChannelBlock);
+      Element *to = roundedAt(lines, 0, term - begin);
+      for (int64_t i = 0; i < rows; ++i, to += kLineTerms)
+        roundLine(pixels.at(low, i), pixels.at(high, i), to);
     }
-    place.pad(target, rows, end - begin);
+    if (term == end)
+      return;
+    const auto last = pixels.terms(term);
+    Element *to = roundedAt(lines, 0, term - begin);
+    for (int64_t i = 0; i < rows; ++i)
+      roundTerms(pixels.at(last, i), kChannelBlock, to + i * kLineTerms);
+    padLines(lines, rows, end - begin);
+  }
+
+  bool isInPlace(int64_t) const { return sizeof(Source) == sizeof(uint16_t); }
+  TermRows<Source> termsFrom(int64_t begin, int64_t, int64_t *) const {
+    return pixels.linesFrom(begin / kLineTerms);
   }
 };
 

@@ -22,13 +22,48 @@ constexpr int64_t
 template <typename Element> alignas(64) constexpr Element kNoTermsOf[32] = {};
 constexpr const float *kNoTerms = kNoTermsOf<float>;
 
+/// Terms of a line of a cache, rounded, and channels of a block.
+constexpr int64_t kLineTerms = 32;
+static_assert(kLineTerms == blockOf<uint16_t>);
+
+/// Terms of rows that begin with a line, and then go by taps and by blocks of
+/// channels.
+template <typename Element> struct TermRows {
+  const Element *block; ///< Channels of the first line.
+  /// Of each row from there, [taps][kSplitRows]; negative where zeros are.
+  const int64_t *offsets;
+  int64_t taps, tap;   ///< All, and that of the first line.
+  int64_t blockStride; ///< From a block of channels to the next one.
+
+  [[gnu::always_inline]] const Element *at(int64_t row) const {
+    const int64_t offset = offsets[tap * kSplitRows + row];
+    return offset < 0 ? kNoTermsOf<Element> : block + offset;
+  }
+  /// Goes on to the next lines.
+  [[gnu::always_inline]] void advance() {
+    if (++tap < taps)
+      return;
+    tap = 0;
+    block += blockStride;
+  }
+};
+
+/// Offsets of rows that lie right behind each other.
+template <int64_t step> struct EvenOffsets {
+  constexpr EvenOffsets() {
+    for (int64_t i = 0; i < kMostPairRows; ++i)
+      at[i] = i * step;
+  }
+  int64_t at[kMostPairRows] = {};
+};
+template <int64_t step> constexpr EvenOffsets<step> kEvenOffsets;
+
 /// The elements of x under pixels of an image: floats, or bfloat16, whose
 /// blocks of channels are twice as large.
 template <typename Element> class PixelRowsOf {
 public:
-  /// Where rows are adjacent, `isFirstEnough` leaves out where others are.
   PixelRowsOf(const BlockedPlan &plan, const Element *x, int64_t first,
-              int64_t count, int64_t *offsets, bool isFirstEnough = false);
+              int64_t count, int64_t *offsets);
 
   struct Terms {
     const Element *plane;
@@ -49,8 +84,11 @@ public:
     return offset < 0 ? kNoTermsOf<Element> : terms.plane + offset;
   }
 
-  /// Whether elements of each row lie right behind those of the one before.
-  bool areAdjacent() const { return adjacent; }
+  /// From line `index` on, where all channels are in blocks of a line.
+  TermRows<Element> linesFrom(int64_t index) const {
+    return {x + index / taps * 2 * blockStride, offsets, taps, index % taps,
+            2 * blockStride};
+  }
 
 private:
   static constexpr bool isShort = sizeof(Element) == sizeof(uint16_t);
@@ -61,7 +99,6 @@ private:
   int64_t blockStride;  ///< Elements of sixteen channels.
   int64_t halfStride;   ///< From the first of two blocks to the other one.
   int64_t pairedBlocks; ///< The first of them, whose terms go by two of them.
-  bool adjacent;
   const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
 };
 
@@ -70,19 +107,20 @@ using PixelRows = PixelRowsOf<float>;
 template <typename Element>
 inline PixelRowsOf<Element>::PixelRowsOf(const BlockedPlan &plan,
                                          const Element *x, int64_t first,
-                                         int64_t count, int64_t *offsets,
-                                         bool isFirstEnough)
+                                         int64_t count, int64_t *offsets)
     : x(x), taps(plan.kernelH * plan.kernelW),
       blockStride(plan.inH * plan.inW * kChannelBlock),
       halfStride(isShort ? kChannelBlock : blockStride),
       pairedBlocks(
           plan.hasPairedBlocks ? plan.inChannels / (2 * kChannelBlock) * 2 : 0),
-      adjacent(!isShort && taps == 1 && plan.strideH == 1 &&
-               plan.strideW == 1 && plan.padTop <= 0 && plan.padLeft == 0 &&
-               plan.inW == plan.outW && plan.outH - plan.padTop <= plan.inH),
       offsets(offsets) {
-  if (adjacent && isFirstEnough) {
-    offsets[0] = (first - plan.padTop * plan.inW) * kChannelBlock;
+  const bool isWhole = taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
+                       plan.padTop <= 0 && plan.padLeft == 0 &&
+                       plan.inW == plan.outW &&
+                       plan.outH - plan.padTop <= plan.inH;
+  if (isWhole) {
+    this->x += (first - plan.padTop * plan.inW) * kPixelStep;
+    this->offsets = kEvenOffsets<kPixelStep>.at;
     return;
   }
   int64_t top = first / plan.outW * plan.strideH - plan.padTop;

@@ -11,9 +11,6 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Terms of a line of a cache.
-constexpr int64_t kLineTerms = 32;
-
 /// The elements of a plain x under pixels: rows of taps, each a row of one
 /// channel, of plan.rowTerms terms, those behind the taps zeros.
 class PlainRows {
@@ -83,8 +80,7 @@ struct RoundedPlain {
 
   /// As that of RoundedMatrix; the bounds are multiples of kLineTerms.
   template <typename Element>
-  void round(int64_t rows, int64_t begin, int64_t end, Element *target,
-             RoundedPlace place) const {
+  void round(int64_t rows, int64_t begin, int64_t end, Element *lines) const {
     uint16_t rounded[PlainRows::kMostRounded];
     const int64_t terms = from.rowTerms();
     from.forRows(rows, [&](int64_t row, int64_t count) {
@@ -97,7 +93,7 @@ struct RoundedPlain {
             const uint16_t value = isThere && tap < from.taps()
                                        ? rounded[i * from.step() + tap]
                                        : 0;
-            *place.at(target, row + i, index * terms + tap - begin) =
+            *roundedAt(lines, row + i, index * terms + tap - begin) =
                 elementOf(value, Element());
           }
       }

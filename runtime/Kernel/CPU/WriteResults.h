@@ -25,17 +25,6 @@ struct Bounds {
   const Vec low, high;
 };
 
-/// The first two vectors of a row that is complete.
-[[gnu::always_inline]] inline void storeTwoShort(uint16_t *target, Vec low,
-                                                 Vec high) {
-#ifdef __AVX512BF16__
-  _mm512_storeu_si512(target, (__m512i)_mm512_cvtne2ps_pbh(high, low));
-#else
-  storeFirstShort(target, low, kLanes);
-  storeFirstShort(target + kLanes, high, kLanes);
-#endif
-}
-
 /// Two vectors of each row, of which nothing is left out.
 template <bool hasResidual>
 inline void writeTwoShort(const float *sums, int64_t sumStride,
@@ -99,10 +88,8 @@ inline void writeResults(float *sums, int64_t sumStride, const float *bias,
         value += loadElements(residual.at(row, j), count);
       if (isActivatedLast)
         storeFirst(sum, value, count);
-      else if constexpr (isShort)
-        storeFirstShort(c.at(row, j), bounds.of(value), count);
       else
-        storeFirst(c.at(row, j), bounds.of(value), count);
+        storeElements(c.at(row, j), bounds.of(value), count);
     }
   if (!isActivatedLast)
     return;
