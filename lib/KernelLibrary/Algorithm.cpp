@@ -58,8 +58,8 @@ static std::string nameOf(const Match &match) {
   return name;
 }
 
-/// Appends the algorithms that a call can take beside the first, rounded as
-/// `parts` says.
+/// Appends the algorithms that a call can take beside the first, those that
+/// `parts` says to round and that can be in both forms.
 static void addAlgorithms(const Match &plain, const rt::LibraryEntry &entry,
                           FunctionType type, int64_t parts,
                           std::vector<Match> &candidates,
@@ -68,13 +68,18 @@ static void addAlgorithms(const Match &plain, const rt::LibraryEntry &entry,
     Match candidate = plain;
     candidate.config.set(
         kAlgorithm, StringAttr::get(type.getContext(), StringRef(algorithm)));
+    auto add = [&](const Match &match) {
+      tuning::Call call = callOf(match, type);
+      std::string why;
+      if (!entry.isSupported(call.view(), why))
+        return;
+      candidates.push_back(match);
+      calls.push_back(std::move(call));
+    };
+    add(candidate);
     roundIfAsked(candidate, entry, type, parts);
-    tuning::Call call = callOf(candidate, type);
-    std::string why;
-    if (!entry.isSupported(call.view(), why))
-      continue;
-    candidates.push_back(std::move(candidate));
-    calls.push_back(std::move(call));
+    if (candidate.config.get(rt::kBf16Parts))
+      add(candidate);
   }
 }
 

@@ -201,9 +201,11 @@ static std::string boundOf(const abi::Kernel &kernel) {
       rt::lookupLibraryEntry(kernel.name()->string_view());
   if (!entry || kernel.kind() != abi::KernelKind::Library)
     return "";
-  float bound = isRounded(kernel)     ? entry->roundedBound
-                : algorithmOf(kernel) ? entry->algorithmBound
-                                      : entry->bound;
+  const bool isOther = algorithmOf(kernel) != nullptr;
+  const float bound = isRounded(kernel) ? isOther ? entry->roundedAlgorithmBound
+                                                  : entry->roundedBound
+                      : isOther         ? entry->algorithmBound
+                                        : entry->bound;
   return boundText(bound);
 }
 

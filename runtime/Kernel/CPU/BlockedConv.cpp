@@ -4,6 +4,7 @@
 
 #include "Matmul.h"
 #include "RoundBefore.h"
+#include "RoundedWinograd.h"
 
 #include <algorithm>
 #include <vector>
@@ -332,7 +333,9 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
 }
 
 bool cpu::canRound(const ConvShape &shape) {
-  if (!shape.packed || shape.winograd || !shape.hasWholeBlocks())
+  if (shape.winograd)
+    return canRoundWinograd(shape);
+  if (!shape.packed || !shape.hasWholeBlocks())
     return false;
   if (!shape.blockedX)
     return shape.blockedY && shape.pairedBlocks && shape.dilation[1] == 1 &&

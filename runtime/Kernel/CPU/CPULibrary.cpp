@@ -165,6 +165,7 @@ static constexpr LibraryEntry entries[] = {
      .algorithmBound = 2e-5f,
      .roundedOperands = 1,
      .roundedBound = kRoundedBound,
+     .roundedAlgorithmBound = 2 * kRoundedBound,
      .roundsByTime = roundsByTimeOf<convRoundsByTime>,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
      .paysInParts = paysInPartsOf<convPaysInParts>,

@@ -7,6 +7,7 @@
 #include "DefinedConv.h"
 #include "Isa.h"
 #include "PreparedPlan.h"
+#include "RoundedWinograd.h"
 #include "Winograd.h"
 
 #include "../Reference/Window.h"
@@ -195,6 +196,8 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(readConv(call, shape));
   if (tiles)
     pairs = tiles;
+  if (shape.winograd && shape.bf16Parts == 1)
+    return prepareRoundedWinograd(call, shape, *pairs, prepared);
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);
   size_t workspace = 0;
@@ -361,9 +364,9 @@ KernelCost cpu::convCost(const KernelCall &call) {
       cost.overhead += cost.flops / turning;
   } else {
     cost = directConvCost(shape, bytesOf(call));
+    if (shape.bf16Parts == 1)
+      setRounded(call, cost);
   }
-  if (shape.bf16Parts == 1)
-    setRounded(call, cost);
   if (shape.isBlocked() && !shape.packed) // They are packed in every run.
     cost.bytes += 2 * packedBlockedBytes(shape);
   return cost;

@@ -290,8 +290,9 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   if (shape.bf16Parts == 1 && !canRound(shape))
     return makeError(StatusCode::InvalidArgument,
                      "expected a blocked input, packed weights of more than "
-                     "one channel a group, at most %lld taps, whole blocks "
-                     "and no algorithm, "
+                     "one channel a group, at most %lld taps and whole blocks, "
+                     "of algorithm 'winograd' 3x3 taps, strides of one, "
+                     "'packed_w' of 2 and whole blocks of 32 channels, "
                      "or a plain input, a blocked output, 'packed_w' of 2 and "
                      "windows of at most %lld neighbours in steps of at most "
                      "%lld, where 'bf16_parts' is 1",

@@ -103,6 +103,10 @@ inline constexpr int64_t kPhaseTiles = 24;
 /// Vectors of tiles in a block.
 inline constexpr int64_t kWinogradVectors = 3;
 
+/// Of RoundedWinogradTiles.h: tiles of a block, at most. Their sums are 217 KiB
+/// on the stack.
+inline constexpr int64_t kMostSquares = 54;
+
 /// Rows of a that products on tiles of bfloat16 split at a time, at most.
 inline constexpr int64_t kSplitRows = 128;
 /// Their columns come in multiples of that many.
@@ -235,6 +239,23 @@ struct WinogradPlan {
   int64_t kBlock;            ///< Input channels of a product at a time.
   bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.
   bool isLarge;              ///< Tensors are in no cache of a processor's own.
+  Epilogue epilogue;
+};
+
+/// A convolution of rounded floats as RoundedWinogradTiles.h has it. Tiles of
+/// 2x2 outputs are numbered image, row, column and dealt out evenly to blocks,
+/// and so are blocks and parts of the groups of panels, the latter the faster,
+/// to the tiles of the grid.
+struct RoundedWinogradPlan {
+  int64_t inH, inW, outH, outW, padTop, padLeft;
+  int64_t inChannels, outChannels; ///< Multiples of 32.
+  int64_t tilesH, tilesW;          ///< Of an image.
+  int64_t tiles, blocks;           ///< Of all images.
+  int64_t groupParts, gridTiles;
+  int64_t blockTiles;   ///< Of a block, at most.
+  int64_t pointStride;  ///< Elements from one point to the next.
+  bool hasLargeWeights; ///< The second cache does not hold them.
+  bool isShortX, isShortY, isShortResidual; ///< As BlockedPlan has them.
   Epilogue epilogue;
 };
 
@@ -433,6 +454,10 @@ struct PairKernels {
   /// kMostPixelsOfTile.
   void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
                       int64_t begin, int64_t end);
+  /// arguments: x, transformed weights, bias, residual, y, a workspace and
+  /// weights that are not transformed.
+  void (*winograd)(const RoundedWinogradPlan &plan, void *const *arguments,
+                   int64_t begin, int64_t end);
 };
 
 extern const KernelSet baselineKernels;

@@ -15,6 +15,7 @@
 #include "PairRows.h"
 #include "PlainPixels.h"
 #include "PlainRows.h"
+#include "RoundedWinogradTiles.h"
 #include "WriteResults.h"
 
 namespace dlc::rt::cpu {
@@ -47,8 +48,12 @@ template <typename Result> struct PairBlock {
   const float *bias;        ///< Of the first column; null when absent.
   const Result *residual;   ///< As c.
   const Epilogue &epilogue; ///< Of whoever calls.
+  /// As many rows of b that are read behind these; null where nobody knows.
+  const uint32_t *next = nullptr;
 
   template <typename Rows> void run(const Rows &from, PairScratch &scratch);
+  /// Of rows that termsOf(begin, end) has the terms of.
+  template <typename Find> void runTerms(Find &&termsOf);
 
 private:
   /// All rows by the columns of a group from `first` of this block on, for
@@ -141,6 +146,14 @@ inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
 template <typename Result>
 template <typename Rows>
 inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
+  runTerms([&](int64_t begin, int64_t end) {
+    return findTerms(from, rows, begin, end, scratch);
+  });
+}
+
+template <typename Result>
+template <typename Find>
+inline void PairBlock<Result>::runTerms(Find &&termsOf) {
   const int64_t blocks = (terms + kPairTerms - 1) / kPairTerms;
   const int64_t even = (terms + blocks - 1) / (blocks > 0 ? blocks : 1);
   const int64_t most = (even + kLineTerms - 1) / kLineTerms * kLineTerms;
@@ -153,7 +166,7 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
   int64_t begin = 0;
   do {
     const int64_t end = least(begin + most, terms);
-    t.a = findTerms(from, rows, begin, end, scratch);
+    t.a = termsOf(begin, end);
     t.pairs = (end - begin + 1) / 2;
     t.accumulate = begin > 0;
     t.clamp = end == terms && isClamp(epilogue);
@@ -164,10 +177,14 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
       t.ahead = nullptr;
       const bool isLast = first + kPackedColumns >= columns;
       if (!isCached() && (!isLast || end < terms)) {
-        const int64_t next = column + (isLast ? 0 : first + kPackedColumns);
-        t.aheadStride = least(kPackedColumns, width - next);
+        const int64_t column =
+            this->column + (isLast ? 0 : first + kPackedColumns);
+        t.aheadStride = least(kPackedColumns, width - column);
         t.ahead =
-            b + next * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
+            b + column * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
+      } else if (isLast && end == terms) {
+        t.ahead = next;
+        t.aheadStride = t.bStride;
       }
       runGroup(t, first, least(kPackedColumns, columns - first), end == terms);
     }
@@ -401,8 +418,29 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
   }
 }
 
+/// As RoundedWinogradTiles.h has it.
+void runPairWinograd(const RoundedWinogradPlan &plan, void *const *arguments,
+                     int64_t begin, int64_t end) {
+  const Epilogue none;
+  const int64_t stride = plan.blockTiles * kLineTerms;
+  forSquares<Rounded>(
+      plan, arguments, begin, end,
+      [&](int64_t count, const Rounded *lines, const uint32_t *pairs,
+          int64_t columns, float *sums, const uint32_t *next) {
+        PairBlock<float>{pairs,       plan.inChannels, columns, count,
+                         0,           columns,         sums,    kPackedColumns,
+                         kPanelWidth, nullptr,         nullptr, none,
+                         next}
+            .runTerms([&](int64_t first, int64_t) {
+              return TermRows<Rounded>{lines + first / kLineTerms * stride,
+                                       kEvenOffsets<kLineTerms>.at, 1, 0,
+                                       stride};
+            });
+      });
+}
+
 constexpr PairKernels thisPairKernels = {runPairMatmul, nullptr, nullptr,
-                                         runPairConv};
+                                         runPairConv, runPairWinograd};
 
 } // namespace
 } // namespace dlc::rt::cpu

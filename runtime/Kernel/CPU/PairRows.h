@@ -81,6 +81,14 @@ typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
   storeFirst(target, value, count);
 }
 
+/// Stores a vector of operands: rounded, as kernels read them.
+[[gnu::always_inline]] inline void storeOperands(uint16_t *target, Vec value) {
+  storeFirstShort(target, value, kLanes);
+}
+[[gnu::always_inline]] inline void storeOperands(float *target, Vec value) {
+  store(target, reinterpret_cast<Vec>(roundedOf(value)));
+}
+
 /// Two vectors that are complete.
 [[gnu::always_inline]] inline void storeTwoShort(uint16_t *target, Vec low,
                                                  Vec high) {

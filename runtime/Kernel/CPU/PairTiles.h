@@ -12,6 +12,7 @@
 
 #include "GridRuns.h"
 #include "PlainPixels.h"
+#include "RoundedWinogradTiles.h"
 #include "SplitConv.h"
 #include "SplitMatmul.h"
 #include "TileRows.h"
@@ -437,8 +438,30 @@ void runPairTileConv(const BlockedPlan &plan, void *const *arguments,
   }
 }
 
+void runPairTileWinograd(const RoundedWinogradPlan &plan,
+                         void *const *arguments, int64_t begin, int64_t end) {
+  PairTileScratch scratch;
+  forSquares<uint16_t>(
+      plan, arguments, begin, end,
+      [&](int64_t count, const uint16_t *lines, const uint32_t *pairs,
+          int64_t columns, float *sums, const uint32_t *) {
+        const int64_t groups = plan.inChannels / kLineTerms;
+        PairTileBlock(pairs, plan.inChannels, columns, 0, columns, scratch)
+            .run(RoundedLines{{count, groups, 1, &kNoShift, plan.blockTiles},
+                              lines},
+                 [&](float *written, int64_t stride, int64_t row, int64_t rows,
+                     int64_t first, int64_t own) {
+                   for (int64_t i = 0; i < rows; ++i)
+                     __builtin_memcpy(sums + (row + i) * kPackedColumns + first,
+                                      written + i * stride,
+                                      own * sizeof(float));
+                 });
+      });
+}
+
 constexpr PairKernels thisPairTiles = {runPairTileMatmul, roundPairTileRows,
-                                       roundPairTilePixels, runPairTileConv};
+                                       roundPairTilePixels, runPairTileConv,
+                                       runPairTileWinograd};
 
 } // namespace
 } // namespace dlc::rt::cpu

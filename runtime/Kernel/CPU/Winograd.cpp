@@ -4,6 +4,7 @@
 
 #include "BlockedConv.h"
 #include "PhaseWinograd.h"
+#include "RoundedWinograd.h"
 #include "WinogradMatrix.h"
 
 #include <algorithm>
@@ -307,6 +308,8 @@ static Chunks wantedChunks(const ConvShape &shape) {
 }
 
 size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
+  if (shape.bf16Parts == 1)
+    return roundedWinogradWorkspaceBytes(shape);
   return hasPhases(shape) ? 0 : workspaceBytes(shape, wantedChunks(shape));
 }
 
@@ -325,6 +328,8 @@ static uint64_t productsOf(const ConvShape &shape) {
 }
 
 KernelCost cpu::winogradCost(const ConvShape &shape) {
+  if (shape.bf16Parts == 1)
+    return roundedWinogradCost(shape);
   if (hasPhases(shape))
     return phaseCost(shape);
   // Each of the numbers of a tile takes about 8 on its way there and back;
@@ -619,6 +624,8 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
 //===----------------------------------------------------------------------===//
 
 size_t cpu::packedWinogradBytes(const ConvShape &shape) {
+  if (shape.bf16Parts == 1)
+    return packedRoundedWinogradBytes(shape);
   if (hasPhases(shape))
     return packedPhaseBytes(shape);
   return static_cast<size_t>(transformedWeights(shape) + shape.outChannels *
@@ -694,6 +701,8 @@ static void packFew(const ConvShape &shape, const float *source,
 
 void cpu::packWinograd(const ConvShape &shape, const float *source,
                        float *target) {
+  if (shape.bf16Parts == 1)
+    return packRoundedWinograd(shape, source, target);
   if (hasPhases(shape))
     return packPhases(shape, source, target);
   if (hasFewWeights(shape))

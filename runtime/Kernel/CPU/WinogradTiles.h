@@ -231,8 +231,8 @@ inline void InputTransform::run(const float *x, float *target,
 }
 
 /// Where block `block` of transformed inputs lies: [36][C][width].
-inline float *blockOf(const WinogradPlan &plan, float *transformed,
-                      const TileBlock &block) {
+inline float *inputsOf(const WinogradPlan &plan, float *transformed,
+                       const TileBlock &block) {
   return transformed + block.begin * 36 * plan.inChannels;
 }
 
@@ -248,7 +248,7 @@ void runWinogradInput(const WinogradPlan &plan, void *const *arguments,
     next = least(tile + channelBlocks - first, end);
     const TileBlock block(plan, tile / channelBlocks);
     InputTransform transform(plan, block);
-    float *target = blockOf(plan, transformed, block);
+    float *target = inputsOf(plan, transformed, block);
     const int64_t last =
         least((first + next - tile) * plan.inBlock, plan.inChannels);
     for (int64_t c = first * plan.inBlock; c < last; ++c)
@@ -427,7 +427,7 @@ void runWinogradProduct(const WinogradPlan &plan, void *const *arguments,
     const int64_t channel = part * plan.outBlock;
     WinogradTile{plan,
                  block,
-                 blockOf(plan, transformed, block),
+                 inputsOf(plan, transformed, block),
                  static_cast<const float *>(arguments[0]),
                  static_cast<const float *>(arguments[1]),
                  static_cast<const float *>(arguments[6]),

@@ -148,6 +148,8 @@ struct LibraryEntry {
   /// What results may differ by then, relative to the sum of the products'
   /// magnitudes; 0 where nothing is said.
   float roundedBound = 0;
+  /// The same of the other algorithms, relative to the largest such sum.
+  float roundedAlgorithmBound = 0;
   /// Whether only times say that rounding such a call's floats pays. Null where
   /// it always does.
   bool (*roundsByTime)(const KernelCall &call) = nullptr;

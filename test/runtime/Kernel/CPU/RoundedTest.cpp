@@ -7,7 +7,9 @@
 #include "ConvTesting.h"
 #include "MatmulTesting.h"
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -600,16 +602,22 @@ void expectRounded(Call &call, PrepareFunction prepare,
   }
 }
 
+/// Gives the call all that it wants.
+Call &setWorkspace(Call &call, const char *entry) {
+  const size_t bytes = lookupLibraryEntry(entry)->workspaceBytes(call.view());
+  if (bytes > 0)
+    call.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
+  return call;
+}
+
 void expectRoundedWithWorkspace(Call &call, PrepareFunction prepare,
                                 const char *entry,
                                 const std::vector<double> &expected,
                                 const std::string &label) {
   expectRounded(call, prepare, expected, label);
-  const size_t bytes = lookupLibraryEntry(entry)->workspaceBytes(call.view());
-  if (bytes == 0)
-    return;
-  call.workspace = {DLC_I8, {static_cast<int64_t>(bytes)}};
-  expectRounded(call, prepare, expected, label + " workspace");
+  if (lookupLibraryEntry(entry)->workspaceBytes(call.view()) != 0)
+    expectRounded(setWorkspace(call, entry), prepare, expected,
+                  label + " workspace");
 }
 
 void checkShort(const MatmulCase &c) {
@@ -647,13 +655,38 @@ void setImage(Call &call, size_t operand, bool isShort) {
   call.inputs[operand] = type;
 }
 
-void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
+/// Integers, of which Winograd's transforms are integers that bfloat16 holds:
+/// then its sums are exact.
+void makeSmall(Call &call) {
+  Random random(7);
+  auto fill = [&](size_t operand, float most, float step) {
+    if (operand >= call.inputs.size())
+      return;
+    for (int64_t i = 0; i < call.values[operand].size(); ++i)
+      call.values[operand].data()[i] =
+          step * std::nearbyint(most * random.next());
+  };
+  fill(0, 3, 1);
+  fill(1, 2, 4);
+  fill(2, 9, 1);
+  fill(3, 9, 1);
+}
+
+enum class Algorithm { Direct, Winograd };
+
+void checkShort(const ConvCase &c, Blocks blocks = Blocks::All,
+                Algorithm algorithm = Algorithm::Direct) {
+  const bool isWinograd = algorithm == Algorithm::Winograd;
   for (Shorts shorts : kShorts) {
     shorts.residual &= c.residual;
     if ((shorts.x && blocks == Blocks::Output) ||
         ((shorts.y || shorts.residual) && blocks == Blocks::Input))
       continue;
     Call call = makeCall(c);
+    if (isWinograd) {
+      makeSmall(call);
+      call.attributes.set("algorithm", std::string("winograd"));
+    }
     if (shorts.x)
       roundOperand(call, 0);
     if (shorts.residual)
@@ -675,8 +708,12 @@ void checkShort(const ConvCase &c, Blocks blocks = Blocks::All) {
     call.attributes.set("packed_w", int64_t{2});
     call.attributes.set("bf16_parts", int64_t{1});
     packW(call);
-    expectRoundedWithWorkspace(call, prepareConv, "cpu.conv", expected,
-                               textOf(c, true) + textOf(shorts));
+    const std::string text = textOf(c, true) + textOf(shorts);
+    if (isWinograd)
+      expectRounded(setWorkspace(call, "cpu.conv"), prepareConv, expected,
+                    text + " winograd");
+    else
+      expectRoundedWithWorkspace(call, prepareConv, "cpu.conv", expected, text);
   }
 }
 } // namespace
@@ -790,6 +827,185 @@ TEST(ShortTest, ConvOfPlainTensors) {
               false,
               "relu"},
              Blocks::Output);
+}
+
+//===----------------------------------------------------------------------===//
+// Winograd's algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+void checkWinograd(const ConvCase &c) {
+  checkShort(c, Blocks::All, Algorithm::Winograd);
+}
+} // namespace
+
+TEST(RoundedWinogradTest, OfEveryShape) {
+  for (int64_t height : {1, 2, 3, 7, 14})
+    for (int64_t width : {1, 2, 5, 8, 13})
+      for (int64_t pad : {0, 1, 2})
+        if (height + 2 * pad >= 3 && width + 2 * pad >= 3)
+          checkWinograd(
+              {2, 32, {height, width}, 32, {3, 3}, {}, {pad, pad, pad, pad}});
+  for (int64_t channels : {32, 64, 96, 160})
+    for (int64_t outChannels : {32, 64, 96, 288})
+      checkWinograd(
+          {1, channels, {6, 5}, outChannels, {3, 3}, {}, {1, 1, 1, 1}});
+  checkWinograd({1, 32, {9, 8}, 32, {3, 3}, {}, {0, 1, 2, 3}});
+}
+
+/// Of one block of tiles, of some that share panels and of many.
+TEST(RoundedWinogradTest, OfManyTiles) {
+  for (int64_t side : {6, 14, 19, 28, 41})
+    checkWinograd({2, 64, {side, side + 1}, 96, {3, 3}, {}, {1, 1, 1, 1}});
+  checkWinograd({3, 1056, {5, 6}, 64, {3, 3}, {}, {1, 1, 1, 1}});
+}
+
+TEST(RoundedWinogradTest, WithEverythingBehind) {
+  for (const char *activation : kActivations)
+    checkWinograd({2,
+                   64,
+                   {7, 10},
+                   96,
+                   {3, 3},
+                   {},
+                   {1, 1, 1, 1},
+                   {},
+                   1,
+                   true,
+                   true,
+                   activation});
+}
+
+namespace {
+/// The largest difference from sums of the floats' own products, over the
+/// largest sum of their magnitudes.
+double errorOfFloats(const ConvCase &c, bool isWinograd,
+                     const std::function<void(Call &)> &fill) {
+  Call call = makeCall(c);
+  fill(call);
+  const std::vector<double> exact = reference(c, call);
+  Call sizes = call;
+  for (size_t operand : {0, 1})
+    for (int64_t i = 0; i < sizes.values[operand].size(); ++i)
+      sizes.values[operand].data()[i] =
+          std::fabs(sizes.values[operand].data()[i]);
+  const std::vector<double> magnitudes = reference(c, sizes);
+  const double scale = *std::max_element(magnitudes.begin(), magnitudes.end());
+  const std::vector<double> expected = blocked(exact.data(), call.output);
+  makeBlocked(call, Blocks::All);
+  call.attributes.set("packed_w", int64_t{2});
+  call.attributes.set("bf16_parts", int64_t{1});
+  if (isWinograd)
+    call.attributes.set("algorithm", std::string("winograd"));
+  packW(call);
+  setWorkspace(call, "cpu.conv");
+  double most = 0;
+  for (Isa isa : runnableIsas(call)) {
+    const std::vector<float> values = runCall(call, prepareConv, isa);
+    for (size_t i = 0; i < values.size(); ++i)
+      most = std::max(most, std::fabs(values[i] - expected[i]) / scale);
+  }
+  return most;
+}
+} // namespace
+
+/// As the library says, and not more than some times that of direct sums.
+TEST(RoundedWinogradTest, ErrorsAreAsStated) {
+  const ConvCase c = {1, 64, {14, 14}, 64, {3, 3}, {}, {1, 1, 1, 1}};
+  auto fillWith = [](auto valueOf) {
+    return [valueOf](Call &call) {
+      for (int64_t i = 0; i < call.values[0].size(); ++i)
+        call.values[0].data()[i] =
+            valueOf(i, call.values[0].data()[i], i / 14 % 14 + i % 14);
+    };
+  };
+  const std::function<void(Call &)> fills[] = {
+      [](Call &) {},
+      fillWith([](int64_t, float x, int64_t) { return std::fabs(x); }),
+      fillWith([](int64_t, float x, int64_t) { return 1.0039f + x / 256; }),
+      fillWith([](int64_t, float, int64_t sum) {
+        return sum % 2 ? 1.0039f : -1.0039f;
+      }),
+      fillWith([](int64_t i, float x, int64_t) {
+        return i % 37 == 0 ? 1000 * x : x;
+      }),
+  };
+  const float bound = lookupLibraryEntry("cpu.conv")->roundedAlgorithmBound;
+  for (const auto &fill : fills) {
+    const double direct = errorOfFloats(c, false, fill);
+    const double winograd = errorOfFloats(c, true, fill);
+    EXPECT_GT(winograd, 0);
+    EXPECT_LE(winograd, bound);
+    EXPECT_LE(winograd, 4 * direct);
+  }
+}
+
+TEST(RoundedWinogradTest, KeepsNotFiniteValuesUnderTheirWindows) {
+  for (float value : {kInfinity, -kInfinity, std::nanf(""), kTooLarge})
+    for (size_t operand : {0, 1}) {
+      // The direct kernels multiply padding, which is no term by definition.
+      const int64_t pad = operand == 0 ? 1 : 0;
+      const ConvCase c = {1, 32, {9, 9}, 96, {3, 3}, {}, {pad, pad, pad, pad}};
+      Call direct = makeCall(c);
+      for (size_t other : {0, 1})
+        for (int64_t i = 0; i < direct.values[other].size(); ++i)
+          direct.values[other].data()[i] =
+              std::fabs(direct.values[other].data()[i]) + 0.125f;
+      direct.values[operand].data()[operand ? 300 : 17] = value;
+      makeBlocked(direct, Blocks::All);
+      direct.attributes.set("packed_w", int64_t{2});
+      direct.attributes.set("bf16_parts", int64_t{1});
+      Call call = direct;
+      call.attributes.set("algorithm", std::string("winograd"));
+      packW(direct);
+      packW(call);
+      setWorkspace(direct, "cpu.conv");
+      setWorkspace(call, "cpu.conv");
+      for (Isa isa : runnableIsas(call)) {
+        const std::vector<float> expected = runCall(direct, prepareConv, isa);
+        const std::vector<float> values = runCall(call, prepareConv, isa);
+        for (size_t i = 0; i < values.size(); ++i)
+          if (std::isfinite(expected[i]))
+            ASSERT_NEAR(values[i], expected[i], 0.1) << nameOf(isa) << i;
+          else
+            ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(values[i])
+                                                : values[i] == expected[i])
+                << nameOf(isa) << " " << i << ": " << values[i] << ", expected "
+                << expected[i];
+      }
+    }
+}
+
+TEST(RoundedWinogradTest, RefusesOtherForms) {
+  auto refuse = [](const ConvCase &c, int64_t packing = 2) {
+    Call call = makeCall(c);
+    makeBlocked(call, Blocks::All);
+    call.attributes.set("packed_w", packing);
+    call.attributes.set("bf16_parts", int64_t{1});
+    call.attributes.set("algorithm", std::string("winograd"));
+    std::string why;
+    const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
+    EXPECT_FALSE(entry->isSupported(call.view(), why));
+    EXPECT_NE(why.find("algorithm 'winograd'"), std::string::npos) << why;
+    EXPECT_EQ(entry->packedBytes(call.view(), 1), 0u);
+  };
+  refuse({1, 32, {9, 9}, 32, {3, 3}}, 1);
+  refuse({1, 48, {9, 9}, 32, {3, 3}});
+  refuse({1, 32, {9, 9}, 48, {3, 3}});
+  refuse({1, 32, {9, 9}, 32, {3, 3}, {2, 2}});
+  refuse({1, 32, {9, 9}, 32, {2, 2}});
+  refuse({1, 32, {9, 9}, 32, {5, 3}});
+  refuse({1, 64, {9, 9}, 64, {3, 3}, {}, {}, {}, 2});
+  // Without memory for transformed inputs.
+  Call call = makeCall(ConvCase{1, 32, {9, 9}, 32, {3, 3}});
+  makeBlocked(call, Blocks::All);
+  call.attributes.set("packed_w", int64_t{2});
+  call.attributes.set("bf16_parts", int64_t{1});
+  call.attributes.set("algorithm", std::string("winograd"));
+  packW(call);
+  std::unique_ptr<PreparedKernel> kernel;
+  EXPECT_EQ(lookupLibraryEntry("cpu.conv")->prepare(call.view(), kernel).code(),
+            StatusCode::InvalidArgument);
 }
 
 /// Operands that are denormal are zeros, as where floats are rounded; NaN and
