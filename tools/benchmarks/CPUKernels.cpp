@@ -7,7 +7,7 @@
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b] [split] [rounded]
 //          const: b is packed beforehand; split: bf16_parts = 3, rounded: 1,
-//          also of conv
+//          also of conv and chain
 //   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd] [blocked_x]
 //          [blocked_y] [unpacked] [split] [rounded]: B images, 1 without; the
 //          input or the output is [N][C/16][H][W][16]; weights are not constant
@@ -268,6 +268,8 @@ bool parseChain(const char *text, Case &c) {
   c.output = f32({batch, channels, h, w});
   c.packs = true;
   c.attributes.set("packed_w", int64_t{1});
+  if (text)
+    setParts(text, c);
   if (text && std::strstr(text, "blocked_x"))
     block(c.inputs[0]);
   if (text && std::strstr(text, "blocked_y")) {

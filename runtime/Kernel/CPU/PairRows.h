@@ -159,10 +159,10 @@ template <typename Element>
          term % kLineTerms;
 }
 
-/// Zeros behind `terms`, up to a whole line.
+/// A zero behind `terms`, if they end within a pair.
 template <typename Element>
-inline void padLines(Element *lines, int64_t rows, int64_t terms) {
-  for (; terms % kLineTerms != 0; ++terms)
+inline void endPairs(Element *lines, int64_t rows, int64_t terms) {
+  if (terms % 2 != 0)
     for (int64_t i = 0; i < rows; ++i)
       *roundedAt(lines, i, terms) = 0;
 }
@@ -172,7 +172,7 @@ template <typename Source> struct RoundedMatrix {
   const Source *a; ///< Of the first row.
   int64_t stride;
 
-  /// Terms [begin, end) of some rows, padded.
+  /// Terms [begin, end) of some rows, to whole pairs.
   template <typename Element>
   void round(int64_t rows, int64_t begin, int64_t end, Element *lines) const {
     const int64_t terms = end - begin;
@@ -184,7 +184,7 @@ template <typename Source> struct RoundedMatrix {
       if (l < terms)
         roundTerms(row + l, terms - l, roundedAt(lines, i, l));
     }
-    padLines(lines, rows, terms);
+    endPairs(lines, rows, terms);
   }
 
   /// Whether pairs of terms are read where they are: a row ends with a pair.
@@ -220,7 +220,6 @@ template <typename Source> struct RoundedPixels {
     Element *to = roundedAt(lines, 0, term - begin);
     for (int64_t i = 0; i < rows; ++i)
       roundTerms(pixels.at(last, i), kChannelBlock, to + i * kLineTerms);
-    padLines(lines, rows, end - begin);
   }
 
   bool isInPlace(int64_t) const { return sizeof(Source) == sizeof(uint16_t); }
