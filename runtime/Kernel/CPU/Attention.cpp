@@ -277,12 +277,12 @@ Status cpu::prepareAttention(const KernelCall &call, Isa isa,
                              std::unique_ptr<PreparedKernel> &prepared) {
   const AttentionKernels *kernels = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
-  const AttentionKernels *tiles = nullptr;
-  DLC_RETURN_IF_ERROR(findAttentionTiles(isa, tiles));
+  const AttentionKernels *rounded = nullptr;
+  DLC_RETURN_IF_ERROR(findRoundedAttention(isa, rounded));
   AttentionPlan plan = {};
   DLC_RETURN_IF_ERROR(planAttention(call, plan));
-  if (plan.isRounded && tiles)
-    kernels = tiles;
+  if (plan.isRounded && rounded)
+    kernels = rounded;
   prepared = std::make_unique<PreparedAttention>(plan, *kernels);
   return Status::ok();
 }

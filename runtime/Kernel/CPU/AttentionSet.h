@@ -64,6 +64,7 @@ extern const AttentionKernels modelAttentionTiles; ///< Of what is rounded.
 #ifdef DLC_KERNELS_X86
 extern const AttentionKernels avx2Attention;
 extern const AttentionKernels avx512Attention;
+extern const AttentionKernels avx512bf16Attention; ///< Of what is rounded.
 extern const AttentionKernels amxAttentionTiles;
 #endif
 

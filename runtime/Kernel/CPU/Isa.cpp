@@ -174,9 +174,14 @@ Status cpu::findKernels(Isa isa, const AttentionKernels *&kernels) {
   return chooseKernels(isa, tables, kernels);
 }
 
-Status cpu::findAttentionTiles(Isa isa, const AttentionKernels *&kernels) {
-  return chooseTiles<AttentionKernels>(isa, DLC_OF_AMX(amxAttentionTiles),
-                                       modelAttentionTiles, kernels);
+Status cpu::findRoundedAttention(Isa isa, const AttentionKernels *&kernels) {
+  DLC_RETURN_IF_ERROR(chooseTiles<AttentionKernels>(
+      isa, DLC_OF_AMX(amxAttentionTiles), modelAttentionTiles, kernels));
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AVX512BF16)
+    kernels = &avx512bf16Attention;
+#endif
+  return Status::ok();
 }
 
 Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {

@@ -19,8 +19,9 @@ namespace dlc::rt::cpu {
 /// them.
 Status findKernels(Isa isa, const KernelSet *&kernels);
 Status findKernels(Isa isa, const AttentionKernels *&kernels);
-/// Those on tiles, of what is rounded. Null where the set has none.
-Status findAttentionTiles(Isa isa, const AttentionKernels *&kernels);
+/// Those by products of bfloat16, of what is rounded. Null where the set has
+/// none.
+Status findRoundedAttention(Isa isa, const AttentionKernels *&kernels);
 Status findKernels(Isa isa, const RecurrentKernels *&kernels);
 Status findKernels(Isa isa, const RowKernels *&kernels);
 Status findKernels(Isa isa, const PairKernels *&kernels);
