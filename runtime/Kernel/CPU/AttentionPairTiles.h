@@ -22,8 +22,8 @@ public:
 
   int64_t rowsAtOnce() const { return 2 * tileRows; }
 
-  void multiply(int64_t rows, LineRows a, const uint32_t *b, int64_t bStride,
-                int64_t lines, int64_t columns, float *sums,
+  void multiply(int64_t rows, LineRows<uint16_t> a, const uint32_t *b,
+                int64_t bStride, int64_t lines, int64_t columns, float *sums,
                 int64_t sumStride) const {
     for (int64_t j = 0; j < columns; j += kPairColumns)
       if (rows > tileRows)
@@ -35,7 +35,7 @@ public:
 private:
   /// Of the terms a line of `a` at a time; gives the sums of 32 columns.
   template <int tall>
-  void multiplyPanel(LineRows a, const uint32_t *b, int64_t bStride,
+  void multiplyPanel(LineRows<uint16_t> a, const uint32_t *b, int64_t bStride,
                      int64_t lines, float *sums, int64_t sumStride) const {
     const int64_t aBytes = a.row * int64_t{sizeof(uint16_t)};
     const int64_t bBytes = bStride * int64_t{sizeof(uint32_t)};

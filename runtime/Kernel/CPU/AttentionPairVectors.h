@@ -16,30 +16,13 @@ class VectorProduct {
 public:
   int64_t rowsAtOnce() const { return kTallRows; }
 
-  void multiply(int64_t rows, LineRows a, const uint32_t *b, int64_t bStride,
-                int64_t lines, int64_t columns, float *sums,
+  void multiply(int64_t rows, LineRows<uint16_t> a, const uint32_t *b,
+                int64_t bStride, int64_t lines, int64_t columns, float *sums,
                 int64_t sumStride) const {
-    int64_t offsets[kPairRows];
-    for (int64_t i = 0; i < kPairRows; ++i)
-      offsets[i] = i * a.row;
-    PairArguments<float> t = {};
-    t.bStride = bStride;
-    t.pairs = lines * kLinePairs;
-    t.cStride = sumStride;
-    t.cPanel = kPanelWidth;
-    const int64_t calls = (rows + kPairRows - 1) / kPairRows;
-    for (int64_t row = 0, call = 0; call < calls; ++call) {
-      const int64_t count = rows / calls + (call < rows % calls);
-      t.a = {a.first + row * a.row, offsets, 1, 0, a.line};
-      for (int64_t j = 0; j < columns; j += kPairVectors * kLanes) {
-        t.b = t.ahead = b + j;
-        t.c = sums + row * sumStride + j;
-        const int64_t width =
-            least<int64_t>(columns - j, kPairVectors * kLanes);
-        pairKernelOf<float>(count, width / kLanes)(t);
-      }
-      row += count;
-    }
+    constexpr int64_t wide = kPairVectors * kLanes;
+    for (int64_t j = 0; j < columns; j += wide)
+      multiplyPairs(rows, a, {b + j, bStride, lines * kLinePairs, nullptr},
+                    least(columns - j, wide), sums + j, sumStride);
   }
 };
 

@@ -17,12 +17,6 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Rows of rounded terms, a line at a time.
-struct LineRows {
-  const uint16_t *first;
-  int64_t row, line; ///< From one to the next.
-};
-
 /// What is packed of keys and values, and scores and weights of rows.
 constexpr int64_t kPairAttentionBytes = 384 * 1024;
 /// Rows at a time, at most.

@@ -260,6 +260,43 @@ inline void runPartialPairs(const PairArguments<Result> &t, int64_t rows,
     }
 }
 
+/// Rows of pairs of b, and as many that are read later, or null.
+struct PairColumns {
+  const uint32_t *first;
+  int64_t stride, count;
+  const uint32_t *next;
+};
+
+/// Sums of some rows for as many columns as one call has, or fewer: whole
+/// vectors.
+inline void multiplyPairs(int64_t rows, LineRows<Rounded> a, PairColumns b,
+                          int64_t columns, float *sums, int64_t sumStride) {
+  const int64_t calls = (rows + kPairRows - 1) / kPairRows;
+  const int64_t fetched = b.count / kChannelBlock * 4; // By a call.
+  int64_t offsets[kPairRows];
+  for (int64_t i = 0; i < kPairRows; ++i)
+    offsets[i] = i * a.row;
+  PairArguments<float> t = {};
+  t.a = {a.first, offsets, 1, 0, a.line};
+  t.b = b.first;
+  t.bStride = b.stride;
+  t.pairs = b.count;
+  t.c = sums;
+  t.cStride = sumStride;
+  t.cPanel = kPanelWidth;
+  for (int64_t call = 0; call < calls; ++call) {
+    const bool fetches =
+        b.next && (call + 1) * fetched <= b.count && fetched > 0;
+    t.ahead = fetches ? b.next + call * fetched * b.stride : b.first;
+    t.aheadStride = fetches ? b.stride : 0;
+    t.aheadStep = 2 * t.aheadStride;
+    const int64_t own = rows / calls + (call < rows % calls);
+    pairKernelOf<float>(own, columns / kLanes)(t);
+    t.a.block += own * a.row;
+    t.c += own * sumStride;
+  }
+}
+
 } // namespace
 } // namespace dlc::rt::cpu
 

@@ -48,12 +48,8 @@ template <typename Result> struct PairBlock {
   const float *bias;        ///< Of the first column; null when absent.
   const Result *residual;   ///< As c.
   const Epilogue &epilogue; ///< Of whoever calls.
-  /// As many rows of b that are read behind these; null where nobody knows.
-  const uint32_t *next = nullptr;
 
   template <typename Rows> void run(const Rows &from, PairScratch &scratch);
-  /// Of rows that termsOf(begin, end) has the terms of.
-  template <typename Find> void runTerms(Find &&termsOf);
 
 private:
   /// All rows by the columns of a group from `first` of this block on, for
@@ -146,14 +142,6 @@ inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
 template <typename Result>
 template <typename Rows>
 inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
-  runTerms([&](int64_t begin, int64_t end) {
-    return findTerms(from, rows, begin, end, scratch);
-  });
-}
-
-template <typename Result>
-template <typename Find>
-inline void PairBlock<Result>::runTerms(Find &&termsOf) {
   const int64_t blocks = (terms + kPairTerms - 1) / kPairTerms;
   const int64_t even = (terms + blocks - 1) / (blocks > 0 ? blocks : 1);
   const int64_t most = (even + kLineTerms - 1) / kLineTerms * kLineTerms;
@@ -166,7 +154,7 @@ inline void PairBlock<Result>::runTerms(Find &&termsOf) {
   int64_t begin = 0;
   do {
     const int64_t end = least(begin + most, terms);
-    t.a = termsOf(begin, end);
+    t.a = findTerms(from, rows, begin, end, scratch);
     t.pairs = (end - begin + 1) / 2;
     t.accumulate = begin > 0;
     t.clamp = end == terms && isClamp(epilogue);
@@ -177,14 +165,10 @@ inline void PairBlock<Result>::runTerms(Find &&termsOf) {
       t.ahead = nullptr;
       const bool isLast = first + kPackedColumns >= columns;
       if (!isCached() && (!isLast || end < terms)) {
-        const int64_t column =
-            this->column + (isLast ? 0 : first + kPackedColumns);
-        t.aheadStride = least(kPackedColumns, width - column);
+        const int64_t next = column + (isLast ? 0 : first + kPackedColumns);
+        t.aheadStride = least(kPackedColumns, width - next);
         t.ahead =
-            b + column * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
-      } else if (isLast && end == terms) {
-        t.ahead = next;
-        t.aheadStride = t.bStride;
+            b + next * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
       }
       runGroup(t, first, least(kPackedColumns, columns - first), end == terms);
     }
@@ -421,21 +405,17 @@ void runPairConv(const BlockedPlan &plan, void *const *arguments, int64_t begin,
 /// As RoundedWinogradTiles.h has it.
 void runPairWinograd(const RoundedWinogradPlan &plan, void *const *arguments,
                      int64_t begin, int64_t end) {
-  const Epilogue none;
-  const int64_t stride = plan.blockTiles * kLineTerms;
+  constexpr int64_t wide = kPairVectors * kLanes;
   forSquares<Rounded>(
       plan, arguments, begin, end,
       [&](int64_t count, const Rounded *lines, const uint32_t *pairs,
           int64_t columns, float *sums, const uint32_t *next) {
-        PairBlock<float>{pairs,       plan.inChannels, columns, count,
-                         0,           columns,         sums,    kPackedColumns,
-                         kPanelWidth, nullptr,         nullptr, none,
-                         next}
-            .runTerms([&](int64_t first, int64_t) {
-              return TermRows<Rounded>{lines + first / kLineTerms * stride,
-                                       kEvenOffsets<kLineTerms>.at, 1, 0,
-                                       stride};
-            });
+        for (int64_t j = 0; j < columns; j += wide)
+          multiplyPairs(count,
+                        {lines, kLineTerms, plan.blockTiles * kLineTerms},
+                        {pairs + j, columns, plan.inChannels / 2,
+                         next ? next + j : nullptr},
+                        least(columns - j, wide), sums + j, kPackedColumns);
       });
 }
 

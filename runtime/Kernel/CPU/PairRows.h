@@ -149,6 +149,12 @@ roundLine(const Source *low, const Source *high, Element *target) {
   roundTerms(high, kChannelBlock, target + kChannelBlock);
 }
 
+/// Rows of lines of terms, as far apart as each other.
+template <typename Element> struct LineRows {
+  const Element *first;
+  int64_t row, line; ///< From one to the next.
+};
+
 /// Where rounded elements are put: [lines][kMostPairRows + 1][32], so that not
 /// all lines of a row lie in one set of a cache.
 constexpr int64_t kLineStride = (kMostPairRows + 1) * kLineTerms;
