@@ -467,11 +467,13 @@ void Execution::State::shareParts(
 void Execution::State::runChain(const PreparedKernel *kernel,
                                 void *const *arguments, uint64_t nanoseconds,
                                 const Lane &lane) {
-  for (; kernel; kernel = kernel->next())
-    overTiles(kernel->tiles(), nanoseconds, lane,
-              [&](int64_t begin, int64_t end) {
-                kernel->run(arguments, begin, end);
-              });
+  const unsigned threads = workers ? workers->threads() : 1;
+  for (; kernel; kernel = kernel->next()) {
+    const int64_t ranges = kernel->ranges(threads);
+    overTiles(ranges, nanoseconds, lane, [&](int64_t begin, int64_t end) {
+      kernel->runRanges(arguments, begin, end, ranges);
+    });
+  }
 }
 
 void Execution::State::copyBytes(void *target, const void *source, size_t bytes,

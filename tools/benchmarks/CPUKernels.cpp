@@ -135,10 +135,12 @@ double measureRoundTrip() {
 /// As programs run a kernel: every step is a grid that threads share.
 void run(WorkerPool &pool, const PreparedKernel &kernel,
          void *const *arguments) {
-  for (const PreparedKernel *step = &kernel; step; step = step->next())
-    pool.parallelFor(
-        step->tiles(), UINT64_MAX,
-        [&](int64_t begin, int64_t end) { step->run(arguments, begin, end); });
+  for (const PreparedKernel *step = &kernel; step; step = step->next()) {
+    const int64_t ranges = step->ranges(pool.threads());
+    pool.parallelFor(ranges, UINT64_MAX, [&](int64_t begin, int64_t end) {
+      step->runRanges(arguments, begin, end, ranges);
+    });
+  }
 }
 
 struct Case {

@@ -236,9 +236,18 @@ public:
   PreparedBlocked(const KernelCall &call, const ConvShape &shape,
                   const Plan &plan, Function function, int64_t tileCount)
       : plan(plan), function(function), tileCount(tileCount), arguments(call),
-        packed(shape.packed) {}
+        packed(shape.packed),
+        roundsPixels(shape.bf16Parts == 1 && !shape.shortX &&
+                     !isRoundedBefore(plan)) {}
 
   int64_t tiles() const override { return tileCount; }
+
+  int64_t ranges(unsigned threads) const override {
+    // Each range rounds its pixels.
+    return roundsPixels
+               ? std::min(tileCount, threads * tileCount / groupBlocks(plan))
+               : tileCount;
+  }
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
@@ -258,12 +267,17 @@ private:
     return plan.isRoundedBefore;
   }
   static bool isRoundedBefore(const BlockedDepthwisePlan &) { return false; }
+  static int64_t groupBlocks(const BlockedPlan &plan) {
+    return plan.groupBlocks;
+  }
+  static int64_t groupBlocks(const BlockedDepthwisePlan &) { return 1; }
 
   const Plan plan;
   const Function function;
   const int64_t tileCount;
   const FiveArguments arguments;
   const bool packed;
+  const bool roundsPixels;
 };
 
 } // namespace

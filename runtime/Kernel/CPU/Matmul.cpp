@@ -29,6 +29,15 @@ public:
     return plan.batch * plan.rowBlocks * plan.columnBlocks;
   }
 
+  int64_t ranges(unsigned threads) const override {
+    // Each range rounds its rows.
+    const bool rounds =
+        plan.bf16Parts == 1 && !plan.isShortA && !plan.isRoundedBefore;
+    return rounds && plan.columnBlocks > 1
+               ? std::min<int64_t>(tiles(), threads * plan.rowBlocks)
+               : tiles();
+  }
+
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);

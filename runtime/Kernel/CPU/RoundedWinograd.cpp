@@ -98,6 +98,10 @@ public:
 
   int64_t tiles() const override { return plan.tiles > 0 ? plan.gridTiles : 0; }
 
+  int64_t ranges(unsigned threads) const override {
+    return plan.groupParts == 1 ? tiles() : std::min<int64_t>(tiles(), threads);
+  }
+
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *all[7];
     arguments.fill(given, all);

@@ -209,11 +209,14 @@ static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
 
 namespace {
 /// Blocks of tiles that threads transform and multiply by themselves, share by
-/// share: of blocked tensors.
+/// share: of blocked tensors. Of a single block each share has some of the
+/// output channels: to transform all inputs takes a thread less time than to
+/// have half of them from another one.
 struct ThreadBlocks {
   explicit ThreadBlocks(const ConvShape &shape);
 
   int64_t blocks = 0, shares = 0; ///< None where there are too few.
+  int64_t parts = 1;              ///< Of the output channels.
   int64_t blockBytes = 0;         ///< Of transformed inputs.
 };
 } // namespace
@@ -235,9 +238,18 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
                      bytesOfTile(shape) +
                  kPoints * kWinogradGap * kFloat;
   }
+  constexpr int64_t wantedParts = 8;
+  const int64_t groups = ceilDiv(shape.outChannels, kHalfChannels);
+  if (shape.blockedY && !hasTwoTaps(shape) && tilesOf(shape) > 0 &&
+      tilesOf(shape) <= kBlockTiles && groups >= wantedParts) {
+    blocks = 1;
+    shares = parts = wantedParts;
+    blockBytes =
+        tilesOf(shape) * bytesOfTile(shape) + kPoints * kWinogradGap * kFloat;
+    return;
+  }
   // As many as there are tiles of the grid of products otherwise.
-  const int64_t wanted =
-      std::min(ofChunk * ceilDiv(shape.outChannels, kHalfChannels), manyShares);
+  const int64_t wanted = std::min(ofChunk * groups, manyShares);
   if (!shape.blockedY || most < std::max(wanted, fewShares))
     return;
   blocks = most;
@@ -506,17 +518,27 @@ public:
 
   int64_t tiles() const override { return own.shares; }
 
+  int64_t ranges(unsigned threads) const override {
+    return own.parts == 1 ? tiles() : std::min<int64_t>(tiles(), threads);
+  }
+
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *all[WinogradOperands::kCount];
     operands.fill(given, all);
     // No other range begins there.
     all[5] = static_cast<char *>(all[5]) + begin * own.blockBytes;
     WinogradPlan block = plan;
-    const int64_t last = own.blocks * end / own.shares;
-    for (block.firstBlock = own.blocks * begin / own.shares;
-         block.firstBlock < last; ++block.firstBlock) {
+    const int64_t groups = ceilDiv(plan.outChannels, plan.outBlock);
+    const int64_t parts = own.blocks * own.parts;
+    const int64_t last = parts * end / own.shares;
+    for (int64_t part = parts * begin / own.shares; part < last;) {
+      block.firstBlock = part / own.parts;
       transform(block, all, 0, plan.inChannels / kChannelBlock);
-      multiply(block, all, 0, ceilDiv(plan.outChannels, plan.outBlock));
+      const int64_t first = part % own.parts;
+      const int64_t next = std::min((block.firstBlock + 1) * own.parts, last);
+      multiply(block, all, groups * first / own.parts,
+               groups * (first + next - part) / own.parts);
+      part = next;
     }
   }
 
