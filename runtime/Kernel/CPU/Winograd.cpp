@@ -232,25 +232,29 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
     ofChunk = std::min(most, grid.blocksOfChunk(shape));
     blockBytes = grid.blockBytes(shape);
   } else {
-    most = roundUp(ceilDiv(tilesOf(shape), tilesOfCalls), 2);
+    const int64_t tiles = tilesOf(shape);
+    most = tiles <= kBlockTiles ? std::min<int64_t>(tiles, 1)
+                                : roundUp(ceilDiv(tiles, tilesOfCalls), 2);
     ofChunk = blocksOfChunk(shape, Chunks::InTwos);
-    blockBytes = ceilDiv(tilesOf(shape), std::max<int64_t>(most, 1)) *
-                     bytesOfTile(shape) +
-                 kPoints * kWinogradGap * kFloat;
-  }
-  constexpr int64_t wantedParts = 8;
-  const int64_t groups = ceilDiv(shape.outChannels, kHalfChannels);
-  if (shape.blockedY && !hasTwoTaps(shape) && tilesOf(shape) > 0 &&
-      tilesOf(shape) <= kBlockTiles && groups >= wantedParts) {
-    blocks = 1;
-    shares = parts = wantedParts;
     blockBytes =
-        tilesOf(shape) * bytesOfTile(shape) + kPoints * kWinogradGap * kFloat;
+        ceilDiv(tiles, std::max<int64_t>(most, 1)) * bytesOfTile(shape) +
+        kPoints * kWinogradGap * kFloat;
+  }
+  const int64_t groups = ceilDiv(shape.outChannels, kHalfChannels);
+  if (!shape.blockedY)
+    return;
+  if (most == 1) {
+    constexpr int64_t mostParts = 8, mostBytes = 4 << 20;
+    parts = std::min(mostParts, groups);
+    while (parts > 2 && parts * blockBytes > mostBytes)
+      parts /= 2;
+    blocks = 1;
+    shares = parts;
     return;
   }
   // As many as there are tiles of the grid of products otherwise.
   const int64_t wanted = std::min(ofChunk * groups, manyShares);
-  if (!shape.blockedY || most < std::max(wanted, fewShares))
+  if (most < std::max(wanted, fewShares))
     return;
   blocks = most;
   shares = wanted > fewShares || most >= manyBlocks ? manyShares : fewShares;
