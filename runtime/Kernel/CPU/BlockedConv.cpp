@@ -349,13 +349,15 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
 bool cpu::canRound(const ConvShape &shape) {
   if (shape.winograd)
     return canRoundWinograd(shape);
+  if (shape.isDepthwise() && shape.blockedX) // Of tensors of bfloat16.
+    return shape.packed && shape.blockedY && shape.hasWholeBlocks();
   if (!shape.packed || !shape.hasWholeBlocks())
     return false;
   if (!shape.blockedX)
     return shape.blockedY && shape.pairedBlocks && shape.dilation[1] == 1 &&
            shape.kernel[1] <= kMostPlainTaps &&
            shape.stride[1] <= kMostPlainStep;
-  return !shape.isDepthwise() && shape.taps() <= kMostSplitTaps;
+  return shape.taps() <= kMostSplitTaps;
 }
 
 bool cpu::paysToSplit(const ConvShape &shape) {
@@ -514,6 +516,8 @@ BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   plan.blocks = blocksOf(plan.channels);
   plan.inRows = plan.inH;
   plan.outRows = plan.outH;
+  plan.isShortX = shape.shortX;
+  plan.isShortY = shape.shortY;
   plan.epilogue = shape.epilogue;
   constexpr int64_t wantedTiles = 32;
   plan.rowBlocks = std::clamp<int64_t>(
@@ -544,7 +548,8 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
   if (shape.isDepthwise() && shape.blockedX) {
     const BlockedDepthwisePlan plan = planBlockedDepthwise(shape);
     prepared = std::make_unique<PreparedBlocked<BlockedDepthwisePlan>>(
-        call, shape, plan, kernels.blockedDepthwise,
+        call, shape, plan,
+        shape.shortY ? pairs.blockedDepthwise : kernels.blockedDepthwise,
         isEmpty ? 0 : plan.batch * plan.blocks * plan.rowBlocks);
   } else {
     auto *function = kernels.blockedConv;

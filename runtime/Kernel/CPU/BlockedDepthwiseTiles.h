@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise convolutions of blocked tensors [N][C/16][H][W][16]: lanes are
-// channels, so each element is multiplied where it is. See Vector.h for who may
-// include it.
+// Depthwise convolutions of blocked tensors [N][C/16][H][W][16], or of bfloat16
+// in blocks of 32: lanes are channels, so each element is multiplied where it
+// is. See Vector.h for who may include it.
 //
 // Some outputs of a row are summed in registers; each element under them is
 // loaded once for every row of taps. Weights are packed [C/16][taps][16].
@@ -11,25 +11,29 @@
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDDEPTHWISETILES_H
 
 #include "Activations.h"
-#include "BlockedTiles.h"
+#include "PairRows.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
 /// Output rows of one vector of channels of a plane.
-struct BlockedRows {
+template <typename Source, typename Result> struct BlockedRows {
   const BlockedDepthwisePlan &plan;
-  const float *x;
+  const Source *x;
   const float *w;
   Vec bias, low, high;   ///< The bounds of a clamp, or infinite ones.
-  const float *residual; ///< Of the first row; null when absent.
-  float *y;              ///< Of the first row.
+  const Result *residual; ///< Of the first row; null when absent.
+  Result *y;              ///< Of the first row.
   int64_t first, last;
 };
 
 /// One of them.
-struct BlockedRow : BlockedRows {
-  explicit BlockedRow(const BlockedRows &rows) : BlockedRows(rows), row(first) {
+template <typename Source, typename Result>
+struct BlockedRow : BlockedRows<Source, Result> {
+  using Base = BlockedRows<Source, Result>;
+  using Base::plan, Base::x, Base::residual, Base::y, Base::low, Base::high;
+
+  explicit BlockedRow(const Base &rows) : Base(rows), row(rows.first) {
     firstIn = row * plan.strideH - plan.padTop;
     if (plan.inRows < plan.inH)
       firstIn = (firstIn % plan.inRows + plan.inRows) % plan.inRows;
@@ -41,9 +45,9 @@ struct BlockedRow : BlockedRows {
     // Of few rows in memory the first one is where the last one was followed.
     if (plan.inRows < plan.inH && firstIn >= plan.inRows)
       firstIn %= plan.inRows;
-    y += plan.outW * kChannelBlock;
+    y += plan.outW * blockOf<Result>;
     if (residual)
-      residual += plan.outW * kChannelBlock;
+      residual += plan.outW * blockOf<Result>;
   }
 
   int64_t row;
@@ -56,32 +60,44 @@ struct BlockedRow : BlockedRows {
     return inRow(tap) >= 0 && inRow(tap) < plan.inH;
   }
   /// Of a tap that hasRow(). Taps reach over all rows in memory at most once.
-  const float *xRow(int64_t tap) const {
+  const Source *xRow(int64_t tap) const {
     int64_t at = firstIn + tap * plan.dilationH;
     if (at >= plan.inRows)
       at -= plan.inRows;
-    return x + at * plan.inW * kChannelBlock;
+    return x + at * plan.inW * blockOf<Source>;
   }
 
   [[gnu::always_inline]] void finish(Vec sum, int64_t column) const {
-    const int64_t at = column * kChannelBlock;
+    const int64_t at = column * blockOf<Result>;
     if (residual)
-      sum += load(residual + at);
-    store(y + at, minOf(maxOf(sum, low), high));
+      sum += loadElements(residual + at, kLanes);
+    sum = minOf(maxOf(sum, low), high);
+    // Of floats the other activations have a loop of their own.
+    if constexpr (sizeof(Result) == sizeof(uint16_t))
+      if (!isClamp(plan.epilogue)) {
+        float values[kLanes];
+        store(values, sum);
+        activateRest(values, kLanes, 1, kLanes, plan.epilogue);
+        sum = load(values);
+      }
+    storeElements(y + at, sum, kLanes);
   }
 };
 
 /// The rows of taps that are inside of the image: where each begins, and its
 /// weights.
-template <int kernel> struct BlockedTaps {
-  [[gnu::always_inline]] explicit BlockedTaps(const BlockedRow &r) {
+template <int kernel, typename Source> struct BlockedTaps {
+  template <typename Result>
+  [[gnu::always_inline]] explicit BlockedTaps(
+      const BlockedRow<Source, Result> &r) {
     for (int64_t tap = 0; tap < kernel; ++tap)
       if (r.hasRow(tap)) {
         x[count] = r.xRow(tap);
         w[count++] = r.w + tap * kernel * kChannelBlock;
       }
   }
-  const float *x[kernel], *w[kernel];
+  const Source *x[kernel];
+  const float *w[kernel];
   int count = 0;
 };
 
@@ -93,10 +109,11 @@ enum class Outside {
 };
 
 /// Outputs [column, column + count) of a square kernel without dilation.
-template <int kernel, int stride, int count, Outside outside>
+template <int kernel, int stride, int count, Outside outside, typename Source,
+          typename Result>
 [[gnu::always_inline]] inline void
-blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
-               int64_t column) {
+blockedOutputs(const BlockedRow<Source, Result> &r,
+               const BlockedTaps<kernel, Source> &taps, int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
   constexpr int width = (count - 1) * stride + kernel;
   const int64_t left = column * stride - plan.padLeft;
@@ -104,21 +121,21 @@ blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
   Vec sums[count];
   DLC_UNROLL for (int i = 0; i < count; ++i) sums[i] = r.bias;
   for (int tap = 0; tap < taps.count; ++tap) {
-    const float *x = taps.x[tap] + left * kChannelBlock;
+    const Source *x = taps.x[tap] + left * blockOf<Source>;
     Vec w[kernel];
     DLC_UNROLL for (int j = 0; j < kernel; ++j) w[j] =
         load(taps.w[tap] + j * kChannelBlock);
     DLC_UNROLL for (int at = 0; at < width; ++at) {
-      const float *element = x + at * kChannelBlock;
+      const Source *element = x + at * blockOf<Source>;
       if constexpr (outside == Outside::Any) {
         if (at < begin || at >= end)
           continue;
       } else if (outside == Outside::Ends && at < kernel / 2) {
-        element = at < begin ? kZeros : element;
+        element = at < begin ? kNoTermsOf<Source> : element;
       } else if (outside == Outside::Ends && at >= width - kernel / 2) {
-        element = at >= end ? kZeros : element;
+        element = at >= end ? kNoTermsOf<Source> : element;
       }
-      const Vec value = load(element);
+      const Vec value = loadElements(element, kLanes);
       DLC_UNROLL for (int j = 0; j < kernel; ++j) {
         const int i = (at - j) / stride;
         if (at >= j && (at - j) % stride == 0 && i < count)
@@ -136,10 +153,10 @@ constexpr bool choosesElements(int kernel, int stride, int count) {
   return count >= 7 && (kernel == 3 || stride > 1);
 }
 
-template <int kernel, int stride, int count>
-[[gnu::always_inline]] inline void runOutputs(const BlockedRow &r,
-                                              const BlockedTaps<kernel> &taps,
-                                              int64_t &column) {
+template <int kernel, int stride, int count, typename Source, typename Result>
+[[gnu::always_inline]] inline void
+runOutputs(const BlockedRow<Source, Result> &r,
+           const BlockedTaps<kernel, Source> &taps, int64_t &column) {
   constexpr int width = (count - 1) * stride + kernel;
   for (; column + count <= r.plan.outW; column += count) {
     const int64_t left = column * stride - r.plan.padLeft;
@@ -155,9 +172,10 @@ template <int kernel, int stride, int count>
 }
 
 /// Seven or fourteen at a time: images of networks are multiples of them.
-template <int kernel, int stride> void runBlockedRows(const BlockedRows &rows) {
-  for (BlockedRow r(rows); r.row < r.last; r.step()) {
-    const BlockedTaps<kernel> taps(r);
+template <int kernel, int stride, typename Source, typename Result>
+void runBlockedRows(const BlockedRows<Source, Result> &rows) {
+  for (BlockedRow<Source, Result> r(rows); r.row < r.last; r.step()) {
+    const BlockedTaps<kernel, Source> taps(r);
     int64_t column = 0;
     if constexpr (kLanes == 16) // With 32 registers.
       runOutputs<kernel, stride, 14>(r, taps, column);
@@ -168,9 +186,10 @@ template <int kernel, int stride> void runBlockedRows(const BlockedRows &rows) {
 }
 
 /// As blockedOutputs(), of any kernel, and of any stride where that is 0.
-template <int stride, int count, bool isInside>
-[[gnu::always_inline]] inline void anyOutputs(const BlockedRow &r,
-                                              int64_t column) {
+template <int stride, int count, bool isInside, typename Source,
+          typename Result>
+[[gnu::always_inline]] inline void
+anyOutputs(const BlockedRow<Source, Result> &r, int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
   const int64_t step = stride ? stride : plan.strideW;
   const int64_t left = column * step - plan.padLeft;
@@ -179,7 +198,7 @@ template <int stride, int count, bool isInside>
   for (int64_t tap = 0; tap < plan.kernelH; ++tap) {
     if (!r.hasRow(tap))
       continue;
-    const float *x = r.xRow(tap);
+    const Source *x = r.xRow(tap);
     const float *w = r.w + tap * plan.kernelW * kChannelBlock;
     int64_t at = left;
     for (int64_t j = 0; j < plan.kernelW; ++j, at += plan.dilationW) {
@@ -187,16 +206,16 @@ template <int stride, int count, bool isInside>
       DLC_UNROLL for (int i = 0; i < count; ++i) {
         const int64_t inX = at + i * step;
         if (isInside || (inX >= 0 && inX < plan.inW))
-          sums[i] += weight * load(x + inX * kChannelBlock);
+          sums[i] += weight * loadElements(x + inX * blockOf<Source>, kLanes);
       }
     }
   }
   DLC_UNROLL for (int i = 0; i < count; ++i) r.finish(sums[i], column + i);
 }
 
-template <int stride, int count>
-[[gnu::always_inline]] inline void runAnyOutputs(const BlockedRow &r,
-                                                 int64_t &column) {
+template <int stride, int count, typename Source, typename Result>
+[[gnu::always_inline]] inline void
+runAnyOutputs(const BlockedRow<Source, Result> &r, int64_t &column) {
   const BlockedDepthwisePlan &plan = r.plan;
   const int64_t width =
       (count - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
@@ -210,8 +229,9 @@ template <int stride, int count>
 }
 
 /// Eight sums at once: none waits for the one before.
-template <int stride> void runAnyBlockedRows(const BlockedRows &rows) {
-  for (BlockedRow r(rows); r.row < r.last; r.step()) {
+template <int stride, typename Source, typename Result>
+void runAnyBlockedRows(const BlockedRows<Source, Result> &rows) {
+  for (BlockedRow<Source, Result> r(rows); r.row < r.last; r.step()) {
     int64_t column = 0;
     runAnyOutputs<stride, 8>(r, column);
     runAnyOutputs<stride, 4>(r, column);
@@ -219,53 +239,79 @@ template <int stride> void runAnyBlockedRows(const BlockedRows &rows) {
   }
 }
 
-using BlockedRowsFunction = void (*)(const BlockedRows &);
+template <typename Source, typename Result>
+using BlockedRowsFunction = void (*)(const BlockedRows<Source, Result> &);
 
-inline BlockedRowsFunction rowsFunctionOf(const BlockedDepthwisePlan &plan) {
+template <typename Source, typename Result>
+inline BlockedRowsFunction<Source, Result>
+rowsFunctionOf(const BlockedDepthwisePlan &plan) {
   const bool isSquare = plan.kernelH == plan.kernelW &&
                         plan.strideH == plan.strideW && plan.dilationH == 1 &&
                         plan.dilationW == 1;
   const int64_t kernel = plan.kernelH, stride = plan.strideH;
   if (isSquare && kernel == 3 && stride <= 2)
-    return stride == 1 ? runBlockedRows<3, 1> : runBlockedRows<3, 2>;
+    return stride == 1 ? runBlockedRows<3, 1, Source, Result>
+                       : runBlockedRows<3, 2, Source, Result>;
   if (isSquare && kernel == 5 && stride <= 2)
-    return stride == 1 ? runBlockedRows<5, 1> : runBlockedRows<5, 2>;
+    return stride == 1 ? runBlockedRows<5, 1, Source, Result>
+                       : runBlockedRows<5, 2, Source, Result>;
   if (isSquare && kernel == 7 && stride == 1)
-    return runBlockedRows<7, 1>;
-  return plan.strideW == 1   ? runAnyBlockedRows<1>
-         : plan.strideW == 2 ? runAnyBlockedRows<2>
-                             : runAnyBlockedRows<0>;
+    return runBlockedRows<7, 1, Source, Result>;
+  return plan.strideW == 1   ? runAnyBlockedRows<1, Source, Result>
+         : plan.strideW == 2 ? runAnyBlockedRows<2, Source, Result>
+                             : runAnyBlockedRows<0, Source, Result>;
 }
 
-void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
-                         void *const *arguments, int64_t begin, int64_t end) {
-  const auto *x = static_cast<const float *>(arguments[0]);
+template <typename Source, typename Result>
+void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
+                           void *const *arguments, int64_t begin, int64_t end) {
+  const auto *x = static_cast<const Source *>(arguments[0]);
   const auto *w = static_cast<const float *>(arguments[1]);
   const auto *bias = static_cast<const float *>(arguments[2]);
-  const auto *residual = static_cast<const float *>(arguments[3]);
-  auto *y = static_cast<float *>(arguments[4]);
-  const BlockedRowsFunction run = rowsFunctionOf(plan);
+  const auto *residual = static_cast<const Result *>(arguments[3]);
+  auto *y = static_cast<Result *>(arguments[4]);
+  const auto run = rowsFunctionOf<Source, Result>(plan);
   const bool clamps = isClamp(plan.epilogue);
   const Vec low = splat(clamps ? clampLow(plan.epilogue) : -__builtin_inff());
   const Vec high = splat(clamps ? clampHigh(plan.epilogue) : __builtin_inff());
+  // Of 16 channels, of which a plane of bfloat16 has twice as many.
   const int64_t inSize = plan.inRows * plan.inW * kChannelBlock;
-  const int64_t rowSize = plan.outW * kChannelBlock;
+  const int64_t outSize = plan.outRows * plan.outW * kChannelBlock;
+  auto ofChannel = [](int64_t channel, int64_t size, int64_t width) {
+    return channel / width * (width / kChannelBlock) * size + channel % width;
+  };
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t plane = tile / plan.rowBlocks; // Of image and block.
-    const int64_t block = plane % plan.blocks;
+    const int64_t image = plane / plan.blocks, block = plane % plan.blocks;
     const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
     const int64_t last = least(first + plan.rowBlock, plan.outH);
-    const int64_t at = (plane * plan.outRows + first - plan.outFirst) * rowSize;
+    const int64_t row = (first - plan.outFirst) * plan.outW * blockOf<Result>;
+    const int64_t ofImage = image * plan.blocks;
     for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
       const int64_t channel = block * kChannelBlock + lane;
-      run({plan, x + plane * inSize + lane,
+      const int64_t at = ofImage * outSize + row +
+                         ofChannel(channel, outSize, blockOf<Result>);
+      run({plan,
+           x + ofImage * inSize + ofChannel(channel, inSize, blockOf<Source>),
            w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
            bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{},
-           low, high, residual ? residual + at + lane : nullptr, y + at + lane,
-           first, last});
+           low, high, residual ? residual + at : nullptr, y + at, first, last});
     }
-    activateRest(y + at, rowSize, last - first, rowSize, plan.epilogue);
+    if constexpr (sizeof(Result) == sizeof(float)) {
+      const int64_t rowSize = plan.outW * kChannelBlock;
+      activateRest(y + plane * outSize + row, rowSize, last - first, rowSize,
+                   plan.epilogue);
+    }
   }
+}
+
+/// Of PairKernels.
+inline void runShortDepthwise(const BlockedDepthwisePlan &plan,
+                              void *const *arguments, int64_t begin,
+                              int64_t end) {
+  (plan.isShortX
+       ? runBlockedDepthwiseOf<uint16_t, uint16_t>
+       : runBlockedDepthwiseOf<float, uint16_t>)(plan, arguments, begin, end);
 }
 
 } // namespace

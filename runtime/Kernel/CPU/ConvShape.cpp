@@ -220,11 +220,18 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
 
 /// That blocks of bfloat16 are those of one group, and of packed weights.
 static Status checkShort(const ConvShape &shape) {
+  const int64_t groups = shape.isDepthwise() ? 1 : shape.group;
   const bool isWhole =
-      (!shape.shortX ||
-       (shape.groupIn() % blockOf(true) == 0 && shape.pairedBlocks)) &&
+      (!shape.shortX || (shape.inChannels / groups % blockOf(true) == 0 &&
+                         shape.pairedBlocks)) &&
       ((!shape.shortY && !shape.shortResidual) ||
-       (shape.groupOut() % blockOf(true) == 0 && shape.blockedY));
+       (shape.outChannels / groups % blockOf(true) == 0 && shape.blockedY));
+  // Sums of floats to bfloat16.
+  if (shape.isDepthwise() &&
+      (shape.shortResidual || (shape.shortX && !shape.shortY)))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an output of bf16 and no residual for a "
+                     "depthwise convolution of bf16");
   if (isWhole)
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
@@ -289,8 +296,8 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
     DLC_RETURN_IF_ERROR(checkWinograd(shape));
   if (shape.bf16Parts == 1 && !canRound(shape))
     return makeError(StatusCode::InvalidArgument,
-                     "expected a blocked input, packed weights of more than "
-                     "one channel a group, at most %lld taps and whole blocks, "
+                     "expected a blocked input, packed weights, at most %lld "
+                     "taps and whole blocks, "
                      "of algorithm 'winograd' 3x3 taps, strides of one, "
                      "'packed_w' of 2 and whole blocks of 32 channels, "
                      "or a plain input, a blocked output, 'packed_w' of 2 and "
@@ -300,6 +307,9 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                      static_cast<long long>(kMostPlainTaps),
                      static_cast<long long>(kMostPlainStep));
   DLC_RETURN_IF_ERROR(checkShort(shape));
+  // It says what tensors may be; nothing is multiplied rounded.
+  if (shape.isDepthwise() && shape.blockedX)
+    shape.bf16Parts = 0;
   return checkBiasAndResidual(floats.view(), shape.outChannels);
 }
 

@@ -377,6 +377,7 @@ private:
                     int64_t end, float *ring) const;
   void computeRows(void *const *given, int64_t image, int64_t strip,
                    const float *ring, float *rows) const;
+  /// Rows are of bfloat16 where the last stage rounds them.
   void computeLast(void *const *given, int64_t image, int64_t strip,
                    const float *rows) const;
   /// The rows under strip `index` of an image: of the first of them, or of the
@@ -399,6 +400,7 @@ private:
   BlockedDepthwisePlan depthwise = {};
   int64_t mostPixels[kStages] = {}; ///< Of a tile of a stage.
   decltype(KernelSet::blockedConv) functions[kStages] = {};
+  decltype(KernelSet::blockedDepthwise) depthwiseRows;
 };
 
 /// Clears the marks, and packs weights that come unpacked.
@@ -453,9 +455,19 @@ static void giveBack(uint32_t *marks, int64_t slot) {
   Mark(marks[0]).fetch_and(~(uint32_t(1) << slot), std::memory_order_release);
 }
 
+/// Whether the last stage reads rows of bfloat16, whose last block of channels
+/// may be half of one, but on tiles. They have room where floats would be.
+static bool fitsShortRows(const ChainShape &shape, const PairKernels &pairs) {
+  const int64_t channels = shape.depthwise().outChannels;
+  const bool areTiles = pairs.roundPixels != nullptr;
+  return channels % (2 * kChannelBlock) == 0 ||
+         (!areTiles && channels > kChannelBlock);
+}
+
 PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
                              const KernelSet &kernels, const PairKernels &pairs)
-    : own(call, shape), kernels(kernels) {
+    : own(call, shape), kernels(kernels),
+      depthwiseRows(kernels.blockedDepthwise) {
   const ChainPlan &plan = own.plan;
   depthwise = planBlockedDepthwise(shape.depthwise());
   depthwise.rowBlock = plan.rows;
@@ -469,6 +481,10 @@ PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
     last = planStage(shape, Last, pairs);
     depthwise.outRows = plan.rows;
     last.inH = plan.rows;
+    if (shape.stages[Last].bf16Parts == 1 && fitsShortRows(shape, pairs)) {
+      depthwise.isShortY = last.isShortX = last.hasPairedBlocks = true;
+      depthwiseRows = pairs.blockedDepthwise;
+    }
   }
   for (BlockedPlan *stage : {&front, &last})
     stage->batch = 1;
@@ -553,7 +569,7 @@ void PreparedChain::computeRows(void *const *given, int64_t image,
       isLast ? static_cast<float *>(given[own.inputs]) + offset : rows};
   for (int64_t block = 0; block < plan.blocks; ++block) {
     const int64_t tile = block * plan.rowBlocks + strip;
-    kernels.blockedDepthwise(plan, arguments, tile, tile + 1);
+    depthwiseRows(plan, arguments, tile, tile + 1);
   }
 }
 

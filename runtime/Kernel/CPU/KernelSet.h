@@ -309,6 +309,9 @@ struct BlockedDepthwisePlan : Windows {
   int64_t inRows;
   int64_t outFirst, outRows; ///< Those of y, of which outFirst is the first.
   int64_t rowBlock, rowBlocks;
+  /// As BlockedPlan has them, of plans of PairKernels: y is bfloat16, and x may
+  /// be. The last block of 32 channels may have 16.
+  bool isShortX, isShortY;
   Epilogue epilogue;
 };
 
@@ -454,6 +457,9 @@ struct PairKernels {
   /// kMostPixelsOfTile.
   void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
                       int64_t begin, int64_t end);
+  /// To y of bfloat16, by sums of floats.
+  void (*blockedDepthwise)(const BlockedDepthwisePlan &plan,
+                           void *const *arguments, int64_t begin, int64_t end);
   /// arguments: x, transformed weights, bias, residual, y, a workspace and
   /// weights that are not transformed.
   void (*winograd)(const RoundedWinogradPlan &plan, void *const *arguments,

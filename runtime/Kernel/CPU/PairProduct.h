@@ -10,6 +10,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_PAIRPRODUCT_H
 
 #include "BatchOffset.h"
+#include "BlockedDepthwiseTiles.h"
 #include "GridRuns.h"
 #include "PairKernel.h"
 #include "PairRows.h"
@@ -419,8 +420,9 @@ void runPairWinograd(const RoundedWinogradPlan &plan, void *const *arguments,
       });
 }
 
-constexpr PairKernels thisPairKernels = {runPairMatmul, nullptr, nullptr,
-                                         runPairConv, runPairWinograd};
+constexpr PairKernels thisPairKernels = {runPairMatmul,     nullptr,
+                                         nullptr,           runPairConv,
+                                         runShortDepthwise, runPairWinograd};
 
 } // namespace
 } // namespace dlc::rt::cpu

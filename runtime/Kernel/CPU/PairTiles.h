@@ -10,6 +10,7 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_PAIRTILES_H
 
+#include "BlockedDepthwiseTiles.h"
 #include "GridRuns.h"
 #include "PlainPixels.h"
 #include "RoundedWinogradTiles.h"
@@ -459,9 +460,9 @@ void runPairTileWinograd(const RoundedWinogradPlan &plan,
       });
 }
 
-constexpr PairKernels thisPairTiles = {runPairTileMatmul, roundPairTileRows,
-                                       roundPairTilePixels, runPairTileConv,
-                                       runPairTileWinograd};
+constexpr PairKernels thisPairTiles = {
+    runPairTileMatmul, roundPairTileRows, roundPairTilePixels,
+    runPairTileConv,   runShortDepthwise, runPairTileWinograd};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -525,7 +525,6 @@ TEST(RoundedTest, ConvRefusesOtherForms) {
   refuse(base, std::nullopt, nothing);
   refuse(base, std::nullopt, paired);
   refuse({1, 32, {9, 9}, 32, {8, 7}, {}, {1, 1, 1, 1}}, Blocks::All, nothing);
-  refuse({1, 32, {9, 9}, 32, {3, 3}, {}, {}, {}, 32}, Blocks::All, nothing);
   refuse(base, Blocks::All,
          [](Attributes &a) { a.set("packed_w", int64_t{0}); });
   refuse(base, Blocks::All,
@@ -808,6 +807,58 @@ TEST(ShortTest, ConvOfEveryWindow) {
         {1, 64, {5, 6}, 64, {1, 1}, {}, {}, {}, 1, true, true, activation});
 }
 
+/// Of sums of floats: only what is read and written is rounded.
+TEST(ShortTest, DepthwiseConv) {
+  auto check = [](const ConvCase &c) {
+    for (Shorts shorts :
+         {Shorts{false, false, true}, Shorts{true, false, true}}) {
+      Call call = makeCall(c);
+      if (shorts.x)
+        roundOperand(call, 0);
+      const std::vector<double> plain = reference(c, call);
+      const std::vector<double> expected =
+          blocked(plain.data(), call.output, 32);
+      setImage(call, 0, shorts.x);
+      call.output = blockedType(call.output, 32);
+      call.output.type = DLC_BF16;
+      call.attributes.set("channel_block", int64_t{16});
+      call.attributes.set("packed_w", int64_t{2});
+      call.attributes.set("bf16_parts", int64_t{1});
+      packW(call);
+      expectRounded(call, prepareConv, expected,
+                    textOf(c, true) + textOf(shorts));
+    }
+  };
+  for (int64_t kernel : {1, 3, 5, 7})
+    for (int64_t stride : {1, 2, 3})
+      for (int64_t width : {1, 7, 19, 30})
+        check({2,
+               64,
+               {8, width},
+               64,
+               {kernel, kernel},
+               {stride, stride},
+               {kernel / 2, kernel / 2, kernel / 2, kernel / 2},
+               {},
+               64,
+               true});
+  check({1, 96, {9, 11}, 96, {2, 4}, {1, 2}, {0, 1, 1, 2}, {2, 1}, 96});
+  check({1, 32, {30}, 32, {3}, {2}, {1, 1}, {}, 32, true});
+  for (const char *activation : kActivations)
+    check({1,
+           32,
+           {5, 9},
+           32,
+           {3, 3},
+           {},
+           {1, 1, 1, 1},
+           {},
+           32,
+           true,
+           false,
+           activation});
+}
+
 TEST(ShortTest, ConvOfPlainTensors) {
   checkShort({2, 64, {9, 7}, 37, {1, 1}, {}, {}, {}, 1, true, true, "relu"},
              Blocks::Input);
@@ -1084,6 +1135,11 @@ TEST(ShortTest, RefusesOtherForms) {
            call.attributes.set("packed_w", int64_t{1});
          }),
          "'packed_w' of 2");
+  refuse(conv, changedImage([](Call &call) {
+           call.inputs[1] = f32({64, 1, 3, 3});
+           call.attributes.set("group", int64_t{64});
+         }),
+         "expected an output of bf16 and no residual for a depthwise");
   refuse(conv, changedImage([](Call &call) {
            call.attributes.set("bf16_parts", int64_t{0});
          }),
