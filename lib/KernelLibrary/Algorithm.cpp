@@ -58,8 +58,8 @@ static std::string nameOf(const Match &match) {
   return name;
 }
 
-/// Appends the algorithms that a call can take beside the first, those that
-/// `parts` says to round and that can be in both forms.
+/// Appends the algorithms that a call can take beside the first, of floats and,
+/// where `parts` says so, of rounded ones.
 static void addAlgorithms(const Match &plain, const rt::LibraryEntry &entry,
                           FunctionType type, int64_t parts,
                           std::vector<Match> &candidates,

@@ -71,6 +71,9 @@ struct Convolution {
   /// of that, of these types; nullopt if it has no such form.
   std::optional<LibraryForm> formWith(Type image, Type result,
                                       int64_t block) const;
+  /// The same of operands of these types.
+  std::optional<LibraryForm> formOf(TypeRange operands, Type result,
+                                    int64_t block) const;
   /// The same by its fastest algorithm.
   std::optional<tuning::Call> callWith(Type image, Type result, int64_t block,
                                        const ConvOptions &options) const;
@@ -109,18 +112,21 @@ static FunctionType callTypeOf(library::Match &match, Operation *form) {
 
 std::optional<LibraryForm>
 Convolution::formWith(Type imageType, Type resultType, int64_t block) const {
+  SmallVector<Type> types(op->getOperandTypes());
+  types[0] = imageType;
+  if (!weights)
+    types[1] = resultType;
+  return formOf(types, resultType, block);
+}
+
+std::optional<LibraryForm>
+Convolution::formOf(TypeRange operands, Type resultType, int64_t block) const {
   // The operation as it would be, in a block of its own.
   Block scratch;
   Operation *form = op->clone();
   scratch.push_back(form);
-  for (OpOperand &operand : form->getOpOperands()) {
-    Type type = operand.get().getType();
-    if (operand.getOperandNumber() == 0)
-      type = imageType;
-    else if (operand.getOperandNumber() == 1 && !weights)
-      type = resultType;
+  for (auto [operand, type] : llvm::zip_equal(form->getOpOperands(), operands))
     operand.set(scratch.addArgument(type, op->getLoc()));
-  }
   if (weights) {
     form->getResult(0).setType(resultType);
     form->setAttr(kChannelBlockAttr,
@@ -149,6 +155,42 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   return library::callOf(form->match, form->type);
 }
 
+static uint64_t timeOf(const LibraryForm &form, const ConvOptions &options) {
+  if (options.isStrict)
+    return rt::nanosecondsOf(
+        form.entry->cost(library::callOf(form.match, form.type).view()));
+  return library::modelledTimeOf(form.match, *form.entry, form.type,
+                                 options.bf16Parts);
+}
+
+std::optional<uint64_t> dlc::graph::timeInBlocks(ConvOp conv,
+                                                 int64_t inChannels,
+                                                 int64_t outChannels,
+                                                 const ConvOptions &options) {
+  auto withExtent = [](Value value, int64_t axis, int64_t extent) {
+    SmallVector<int64_t> shape(typeOf(value).getShape());
+    shape[axis] = extent;
+    return typeOf(value).clone(shape);
+  };
+  SmallVector<Type> types(conv->getOperandTypes());
+  types[0] = blockedType(withExtent(conv.getX(), 1, inChannels), options.block);
+  RankedTensorType weights = withExtent(conv.getW(), 0, outChannels);
+  types[1] = weights.clone([&] {
+    SmallVector<int64_t> shape(weights.getShape());
+    shape[1] = inChannels / conv.getGroup();
+    return shape;
+  }());
+  if (types.size() > 2 && isa<RankedTensorType>(types[2]))
+    types[2] = withExtent(conv->getOperand(2), 0, outChannels);
+  std::optional<LibraryForm> form = Convolution(conv).formOf(
+      types,
+      blockedType(withExtent(conv.getY(), 1, outChannels), options.block),
+      options.block);
+  if (!form)
+    return std::nullopt;
+  return timeOf(*form, options);
+}
+
 std::optional<uint64_t>
 dlc::graph::timeOfConvolution(Operation *op, int64_t examples,
                               const ConvOptions &options) {
@@ -166,11 +208,7 @@ dlc::graph::timeOfConvolution(Operation *op, int64_t examples,
                    block ? block.getInt() : 0);
   if (!form)
     return std::nullopt;
-  if (options.isStrict)
-    return rt::nanosecondsOf(
-        form->entry->cost(library::callOf(form->match, form->type).view()));
-  return library::modelledTimeOf(form->match, *form->entry, form->type,
-                                 options.bf16Parts);
+  return timeOf(*form, options);
 }
 
 std::optional<RankedTensorType>

@@ -65,14 +65,13 @@ struct ConvOptions {
   bool isGenerated = false;    ///< By generated code, not by a library.
 
   /// Whether channels may end within a block: libraries of floats leave out
-  /// what lies behind them, and rounded floats are those of whole blocks.
-  bool mayEndWithin() const {
-    return block > 0 && !isGenerated && bf16Parts != library::kRounded;
-  }
+  /// what lies behind them.
+  bool mayEndWithin() const { return block > 0 && !isGenerated; }
   /// Whether the batch and extents of images may be found while running: the
   /// libraries are called for those that come, but for rounded floats.
   bool mayBeOpen() const {
-    return mayEndWithin() || (block == kAllChannels && !isGenerated);
+    return (mayEndWithin() && bf16Parts != library::kRounded) ||
+           (block == kAllChannels && !isGenerated);
   }
 };
 
@@ -90,6 +89,11 @@ llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
 /// it has, with so many examples; nullopt where no library has it.
 std::optional<uint64_t> timeOfConvolution(mlir::Operation *op, int64_t examples,
                                           const ConvOptions &options);
+
+/// The same of a convolution with so many channels in blocks on both sides.
+std::optional<uint64_t> timeInBlocks(ConvOp conv, int64_t inChannels,
+                                     int64_t outChannels,
+                                     const ConvOptions &options);
 
 /// What has an image, weights and a result, whose channels may be in blocks as
 /// the attribute kChannelBlockAttr says.

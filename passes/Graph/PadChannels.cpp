@@ -4,6 +4,7 @@
 // values between convolutions, with whole blocks.
 
 #include "Extents.h"
+#include "LayoutForms.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -117,7 +118,35 @@ static void padBetween(func::FuncOp function, int64_t block) {
     return differs(value.getDefiningOp()) ||
            llvm::any_of(value.getUsers(), differs);
   };
-  while (values.remove_if(isSplit)) {
+  // Rounded floats are those of whole blocks; others are less to multiply.
+  const ConvOptions options = {.block = block, .bf16Parts = library::kRounded};
+  auto channelsOf = [&](Value value, bool isPadded) {
+    const int64_t channels = typeOf(value).getDimSize(1);
+    return isPadded ? static_cast<int64_t>(llvm::alignTo(channels, block))
+                    : channels;
+  };
+  auto timeWith = [&](ConvOp conv, Value value, bool isPadded) -> uint64_t {
+    auto ofSide = [&](Value side) {
+      return channelsOf(side, side == value ? isPadded : values.contains(side));
+    };
+    return timeInBlocks(conv, ofSide(conv.getX()), ofSide(conv.getY()), options)
+        .value_or(0);
+  };
+  auto isSlower = [&](Value value) {
+    uint64_t padded = 0, plain = 0;
+    auto count = [&](Operation *op) {
+      if (auto conv = dyn_cast<ConvOp>(op)) {
+        padded += timeWith(conv, value, true);
+        plain += timeWith(conv, value, false);
+      }
+    };
+    count(value.getDefiningOp());
+    llvm::for_each(
+        llvm::SetVector<Operation *>(value.user_begin(), value.user_end()),
+        count);
+    return padded > plain;
+  };
+  while (values.remove_if(isSplit) || values.remove_if(isSlower)) {
   }
   OpBuilder builder(function.getContext());
   for (Value value : values) {

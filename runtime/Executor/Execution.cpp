@@ -535,20 +535,21 @@ struct JoinedLaunch {
   void *const *values;
   DlcKernelFunction function;   ///< Generated; null for one of the library.
   const PreparedKernel *kernel; ///< Library; null for a generated one.
-  int64_t tiles;
+  int64_t ranges;               ///< Of a generated one its tiles.
   uint64_t nanoseconds;
+  unsigned threads;
 
   void run(int64_t begin, int64_t end) const {
     if (function)
       return function(values, begin, end);
-    kernel->run(values, begin, end);
+    kernel->runRanges(values, begin, end, ranges);
   }
 
   /// False after the last step.
   bool advance() {
     kernel = kernel ? kernel->next() : nullptr;
     if (kernel)
-      tiles = kernel->tiles();
+      ranges = kernel->ranges(threads);
     return kernel;
   }
 };
@@ -562,35 +563,40 @@ struct JoinedLaunch {
 template <typename LaunchAt>
 Status Execution::State::performAtOnce(uint32_t count, const Lane &lane,
                                        LaunchAt launchAt) {
+  const unsigned threads = workers ? workers->threads() : 1;
   std::array<JoinedLaunch, mostAtOnce> joined;
   for (uint32_t i = 0; i != count; ++i) {
     const LaunchRecord &record = program.launches[launchAt(i)];
     void *const *values = arguments.data() + record.firstArgument;
     if (record.kind == LaunchKind::Generated) {
-      joined[i] = {values, record.function, nullptr, record.tiles,
-                   record.nanoseconds};
+      joined[i] = {values,       record.function,    nullptr,
+                   record.tiles, record.nanoseconds, threads};
       continue;
     }
     Status status = record.library->check(values);
     if (!status.isOk()) [[unlikely]]
       return std::move(status).withContext(
           describeLaunch(program, launchAt(i)));
-    joined[i] = {values, nullptr, record.library, record.library->tiles(),
-                 record.nanoseconds / record.steps};
+    joined[i] = {values,
+                 nullptr,
+                 record.library,
+                 record.library->ranges(threads),
+                 record.nanoseconds / record.steps,
+                 threads};
   }
   for (uint32_t left = count; left;) {
     int64_t tiles = 0;
     uint64_t nanoseconds = 0;
     for (const JoinedLaunch &launch : std::span(joined).first(left)) {
-      tiles += launch.tiles;
+      tiles += launch.ranges;
       nanoseconds += launch.nanoseconds;
     }
     auto tile = [&](int64_t begin, int64_t end) {
       for (uint32_t i = 0; i != left; ++i) {
         const JoinedLaunch &launch = joined[i];
         int64_t shift = tiles * i / left;
-        int64_t first = (begin * launch.tiles + shift) / tiles;
-        int64_t last = (end * launch.tiles + shift) / tiles;
+        int64_t first = (begin * launch.ranges + shift) / tiles;
+        int64_t last = (end * launch.ranges + shift) / tiles;
         if (first != last)
           launch.run(first, last);
       }

@@ -17,14 +17,14 @@ static_assert(kTallRows == 2 * kTile && kPairColumns == kPanelColumns);
 /// Up to two tiles of rows by two of columns.
 class TileProduct {
 public:
-  TileProduct(Tiles &tiles, int64_t tileRows)
-      : tiles(tiles), tileRows(tileRows) {}
+  TileProduct(const AttentionPlan &plan, int64_t tile)
+      : tileRows(rowsOf(plan, tile)), tiles(static_cast<int>(tileRows)) {}
 
   int64_t rowsAtOnce() const { return 2 * tileRows; }
 
   void multiply(int64_t rows, LineRows<uint16_t> a, const uint32_t *b,
                 int64_t bStride, int64_t lines, int64_t columns, float *sums,
-                int64_t sumStride) const {
+                int64_t sumStride) {
     for (int64_t j = 0; j < columns; j += kPairColumns)
       if (rows > tileRows)
         multiplyPanel<2>(a, b + j, bStride, lines, sums + j, sumStride);
@@ -33,10 +33,17 @@ public:
   }
 
 private:
+  /// Rows are dealt out evenly to tile registers.
+  static int64_t rowsOf(const AttentionPlan &plan, int64_t tile) {
+    const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
+    const int64_t rows = least(plan.rowBlock, plan.rows - first);
+    const int64_t count = (rows + kTile - 1) / kTile;
+    return (rows + count - 1) / count;
+  }
   /// Of the terms a line of `a` at a time; gives the sums of 32 columns.
   template <int tall>
   void multiplyPanel(LineRows<uint16_t> a, const uint32_t *b, int64_t bStride,
-                     int64_t lines, float *sums, int64_t sumStride) const {
+                     int64_t lines, float *sums, int64_t sumStride) {
     const int64_t aBytes = a.row * int64_t{sizeof(uint16_t)};
     const int64_t bBytes = bStride * int64_t{sizeof(uint32_t)};
     const int64_t sumBytes = sumStride * int64_t{sizeof(float)};
@@ -68,33 +75,13 @@ private:
     }
   }
 
-  Tiles &tiles;
   const int64_t tileRows;
+  Tiles tiles;
 };
-
-template <typename Source>
-inline void runPairAttentionOf(const AttentionPlan &plan,
-                               void *const *arguments, int64_t begin,
-                               int64_t end) {
-  PairAttentionScratch scratch;
-  AttentionRows state;
-  PairAttention<Source, TileProduct> attention(plan, state, scratch);
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
-    const int64_t rows = least(plan.rowBlock, plan.rows - first);
-    const int64_t count = (rows + kTile - 1) / kTile;
-    const int64_t tileRows = (rows + count - 1) / count;
-    Tiles tiles(static_cast<int>(tileRows));
-    const TileProduct product(tiles, tileRows);
-    attention.begin(product);
-    runTileOf<Source>(plan, arguments, tile, attention);
-  }
-}
 
 inline void runPairAttention(const AttentionPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end) {
-  (plan.isShort ? runPairAttentionOf<uint16_t>
-                : runPairAttentionOf<float>)(plan, arguments, begin, end);
+  runPairAttentionBy<TileProduct>(plan, arguments, begin, end);
 }
 
 } // namespace

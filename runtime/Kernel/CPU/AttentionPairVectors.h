@@ -14,6 +14,8 @@ namespace {
 
 class VectorProduct {
 public:
+  VectorProduct(const AttentionPlan &, int64_t) {}
+
   int64_t rowsAtOnce() const { return kTallRows; }
 
   void multiply(int64_t rows, LineRows<uint16_t> a, const uint32_t *b,
@@ -26,23 +28,9 @@ public:
   }
 };
 
-template <typename Source>
-inline void runPairAttentionOf(const AttentionPlan &plan,
-                               void *const *arguments, int64_t begin,
-                               int64_t end) {
-  PairAttentionScratch scratch;
-  AttentionRows state;
-  PairAttention<Source, VectorProduct> attention(plan, state, scratch);
-  const VectorProduct product;
-  attention.begin(product);
-  for (int64_t tile = begin; tile < end; ++tile)
-    runTileOf<Source>(plan, arguments, tile, attention);
-}
-
 inline void runPairAttention(const AttentionPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end) {
-  (plan.isShort ? runPairAttentionOf<uint16_t>
-                : runPairAttentionOf<float>)(plan, arguments, begin, end);
+  runPairAttentionBy<VectorProduct>(plan, arguments, begin, end);
 }
 
 } // namespace

@@ -60,8 +60,8 @@ inline void packPairRows(const Source *even, const Source *odd, int64_t step,
   }
 }
 
-/// `Product` multiplies: rowsAtOnce(), and multiply() of rows of `a` by columns
-/// of pairs, which are a multiple of kPairColumns.
+/// `Product` multiplies for a tile of the grid: rowsAtOnce(), and multiply() of
+/// rows of `a` by columns of pairs, which are a multiple of kPairColumns.
 template <typename Source, typename Product>
 class PairAttention
     : public AttentionTile<PairAttention<Source, Product>, Source> {
@@ -72,7 +72,7 @@ public:
   PairAttention(const AttentionPlan &plan, AttentionRows &state,
                 PairAttentionScratch &scratch);
 
-  void begin(const Product &own) { product = &own; }
+  void begin(Product &own) { product = &own; }
 
   int64_t rowsAtOnce() const { return product->rowsAtOnce(); }
   int64_t keyBlock() const { return mostKeys; }
@@ -86,7 +86,7 @@ private:
   int64_t weightStride() const { return mostKeys + 2 * kRowGap; }
 
   PairAttentionScratch &scratch;
-  const Product *product = nullptr;
+  Product *product = nullptr;
   int64_t lines;     ///< Of 32 features.
   int64_t columns;   ///< Of values, padded.
   int64_t mostKeys;  ///< Of a block: a multiple of 32.
@@ -110,7 +110,8 @@ inline PairAttention<Source, Product>::PairAttention(
   const int64_t most =
       (kPairAttentionBytes - gaps) / perKey / kLineTerms * kLineTerms;
   const int64_t blocks = (plan.keys + most - 1) / most;
-  mostKeys = roundUp((plan.keys + blocks - 1) / blocks, kLineTerms);
+  mostKeys =
+      blocks > 0 ? roundUp((plan.keys + blocks - 1) / blocks, kLineTerms) : 0;
   keys = reinterpret_cast<uint32_t *>(scratch.packed);
   values = keys + lines * kLinePairs * keyStride();
   scores = reinterpret_cast<float *>(values + mostKeys / 2 * valueStride());
@@ -214,6 +215,29 @@ inline void PairAttention<Source, Product>::runRows(int64_t row, int64_t count,
       }
     }
   }
+}
+
+template <typename Source, typename Product>
+inline void runPairAttentionOf(const AttentionPlan &plan,
+                               void *const *arguments, int64_t begin,
+                               int64_t end) {
+  PairAttentionScratch scratch;
+  AttentionRows state;
+  PairAttention<Source, Product> attention(plan, state, scratch);
+  for (int64_t tile = begin; tile < end; ++tile) {
+    Product product(plan, tile);
+    attention.begin(product);
+    runTileOf<Source>(plan, arguments, tile, attention);
+  }
+}
+
+template <typename Product>
+inline void runPairAttentionBy(const AttentionPlan &plan,
+                               void *const *arguments, int64_t begin,
+                               int64_t end) {
+  (plan.isShort
+       ? runPairAttentionOf<uint16_t, Product>
+       : runPairAttentionOf<float, Product>)(plan, arguments, begin, end);
 }
 
 } // namespace

@@ -177,7 +177,8 @@ private:
 static std::unique_ptr<PreparedKernel>
 makeWinogradSteps(const ConvShape &shape, const KernelSet &kernels) {
   constexpr int64_t tilesOfBlock = 32;
-  WinogradPlan plan = winogradPlanOf(shape);
+  WinogradPlan plan = {};
+  static_cast<WinogradTensors &>(plan) = winogradTensorsOf(shape, 4);
   const int64_t inBlocks = plan.inChannels / kChannelBlock;
   const int64_t outBlocks = plan.outChannels / kChannelBlock;
   const int64_t chunks = ceilDiv(tilesOf(shape), chunkOf(shape));

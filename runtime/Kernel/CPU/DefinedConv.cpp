@@ -113,6 +113,10 @@ public:
 
   int64_t tiles() const override { return link.tiles(); }
 
+  int64_t ranges(unsigned threads) const override {
+    return link.ranges(threads);
+  }
+
   void run(void *const *given, int64_t begin, int64_t end) const override {
     if (guard.areFinite(given))
       link.run(given, begin, end);

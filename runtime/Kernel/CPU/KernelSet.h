@@ -210,16 +210,21 @@ struct DepthwisePlan : Windows {
   Epilogue epilogue;
 };
 
+/// The tensors of a convolution by Winograd's algorithm.
+struct WinogradTensors {
+  int64_t inH, inW, outH, outW, padTop, padLeft;
+  int64_t inChannels, outChannels;
+  int64_t images;
+  int64_t tilesH, tilesW; ///< Of an image.
+  Epilogue epilogue;
+};
+
 /// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), or of steps of
 /// two or 2x2 taps as TwoTapWinogradTiles.h has it, for some of its tiles of
 /// 4x4 outputs, which are numbered image, row, column. Inputs of a block of
 /// tiles are transformed to [36][C][tiles of the block], those of blocked
 /// tensors to [36][C/16][tiles][16].
-struct WinogradPlan {
-  int64_t inH, inW, outH, outW, padTop, padLeft;
-  int64_t inChannels, outChannels;
-  int64_t images;
-  int64_t tilesH, tilesW;    ///< Of an image.
+struct WinogradPlan : WinogradTensors {
   int64_t narrowH, narrowW;  ///< The last of them have 3 outputs; blocked.
   /// Those of this plan; of convolutions of blocked tensors, of all plans.
   int64_t firstTile, tiles;
@@ -239,24 +244,19 @@ struct WinogradPlan {
   int64_t kBlock;            ///< Input channels of a product at a time.
   bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.
   bool isLarge;              ///< Tensors are in no cache of a processor's own.
-  Epilogue epilogue;
 };
 
 /// A convolution of rounded floats as RoundedWinogradTiles.h has it. Tiles of
 /// 2x2 outputs are numbered image, row, column and dealt out evenly to blocks,
 /// and so are blocks and parts of the groups of panels, the latter the faster,
 /// to the tiles of the grid.
-struct RoundedWinogradPlan {
-  int64_t inH, inW, outH, outW, padTop, padLeft;
-  int64_t inChannels, outChannels; ///< Multiples of 32.
-  int64_t tilesH, tilesW;          ///< Of an image.
-  int64_t tiles, blocks;           ///< Of all images.
+struct RoundedWinogradPlan : WinogradTensors {
+  int64_t tiles, blocks; ///< Of all images.
   int64_t groupParts, gridTiles;
   int64_t blockTiles;   ///< Of a block, at most.
   int64_t pointStride;  ///< Elements from one point to the next.
   bool hasLargeWeights; ///< The second cache does not hold them.
   bool isShortX, isShortY, isShortResidual; ///< As BlockedPlan has them.
-  Epilogue epilogue;
 };
 
 /// A first layer as PhaseWinogradTiles.h has it: what is said of x is of the

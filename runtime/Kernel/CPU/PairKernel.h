@@ -190,7 +190,7 @@ void pairKernel(const PairArguments<Result> &t) {
     for (; first < own; ++first)
       step(first);
     left -= own;
-    if (from.taps == 1) {
+    if (from.taps == 1 && !from.hasZeros) {
       DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] += from.blockStride;
     } else {
       from.advance();
@@ -277,7 +277,7 @@ inline void multiplyPairs(int64_t rows, LineRows<Rounded> a, PairColumns b,
   for (int64_t i = 0; i < kPairRows; ++i)
     offsets[i] = i * a.row;
   PairArguments<float> t = {};
-  t.a = {a.first, offsets, 1, 0, a.line};
+  t.a = {a.first, offsets, 1, 0, a.line, false};
   t.b = b.first;
   t.bStride = b.stride;
   t.pairs = b.count;

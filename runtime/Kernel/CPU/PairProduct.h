@@ -137,7 +137,7 @@ inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
     if (from.isInPlace(end))
       return from.termsFrom(begin, rows, scratch.offsets);
   from.round(rows, begin, end, scratch.lines);
-  return {scratch.lines, kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride};
+  return {scratch.lines, kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride, false};
 }
 
 template <typename Result>

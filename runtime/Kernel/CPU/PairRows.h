@@ -201,7 +201,7 @@ template <typename Source> struct RoundedMatrix {
                              int64_t *offsets) const {
     for (int64_t i = 0; i < rows; ++i)
       offsets[i] = i * stride;
-    return {a + begin, offsets, 1, 0, kLineTerms};
+    return {a + begin, offsets, 1, 0, kLineTerms, false};
   }
 };
 

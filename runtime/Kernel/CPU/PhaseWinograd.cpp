@@ -58,7 +58,7 @@ Status cpu::checkPhases(const ConvShape &shape) {
 static PhaseWinogradPlan planPhases(const ConvShape &shape) {
   PhaseWinogradPlan plan = {};
   const int64_t side = sideOf(shape, 0);
-  static_cast<WinogradPlan &>(plan) = winogradPlanOf(shape, 7 - side);
+  static_cast<WinogradTensors &>(plan) = winogradTensorsOf(shape, 7 - side);
   plan.side = side;
   plan.channels = shape.inChannels;
   plan.inChannels = termsOf(shape);

@@ -34,6 +34,7 @@ template <typename Element> struct TermRows {
   const int64_t *offsets;
   int64_t taps, tap;   ///< All, and that of the first line.
   int64_t blockStride; ///< From a block of channels to the next one.
+  bool hasZeros;       ///< Whether an offset may be negative.
 
   [[gnu::always_inline]] const Element *at(int64_t row) const {
     const int64_t offset = offsets[tap * kSplitRows + row];
@@ -86,8 +87,12 @@ public:
 
   /// From line `index` on, where all channels are in blocks of a line.
   TermRows<Element> linesFrom(int64_t index) const {
-    return {x + index / taps * 2 * blockStride, offsets, taps, index % taps,
-            2 * blockStride};
+    return {x + index / taps * 2 * blockStride,
+            offsets,
+            taps,
+            index % taps,
+            2 * blockStride,
+            hasOutside};
   }
 
 private:
@@ -100,6 +105,7 @@ private:
   int64_t halfStride;   ///< From the first of two blocks to the other one.
   int64_t pairedBlocks; ///< The first of them, whose terms go by two of them.
   const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
+  bool hasOutside = false;
 };
 
 using PixelRows = PixelRowsOf<float>;
@@ -138,6 +144,7 @@ inline PixelRowsOf<Element>::PixelRowsOf(const BlockedPlan &plan,
           row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
       offsets[tap * kSplitRows + i] =
           isInside ? (row * plan.inW + column) * kPixelStep : -1;
+      hasOutside |= !isInside;
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "BlockedConv.h"
 #include "Matmul.h"
+#include "Winograd.h"
 
 #include <algorithm>
 #include <vector>
@@ -42,37 +43,33 @@ static int64_t transformedWeights(const ConvShape &shape) {
   return kPoints * shape.inChannels / 2 * shape.outChannels;
 }
 
-/// Aims: as few blocks as their sums allow, but two of a dozen tiles and more;
-/// enough tiles of the grid for 8 workers. Inputs are transformed by whoever multiplies them, in each range of
-/// tiles of the grid again: that takes less time than to have them from another
-/// thread.
+/// Aims: as few blocks as their sums allow, but two where these have a dozen
+/// tiles or there are few panels; enough tiles of the grid for 8 workers, as
+/// far as memory for all their inputs allows. Inputs are transformed by whoever
+/// multiplies them, in each range of tiles of the grid again: that takes less
+/// time than to have them from another thread.
 static RoundedWinogradPlan planSquares(const ConvShape &shape) {
-  constexpr int64_t wantedTiles = 8, mostTiles = 16, fewTiles = 12;
+  constexpr int64_t wantedTiles = 8, mostTiles = 16, mostFloats = 1 << 21;
+  constexpr int64_t fewTiles = 12, fewestTiles = 4, fewGroups = 4;
   RoundedWinogradPlan plan = {};
-  plan.inH = shape.in[0];
-  plan.inW = shape.in[1];
-  plan.outH = shape.out[0];
-  plan.outW = shape.out[1];
-  plan.padTop = shape.padBegin[0];
-  plan.padLeft = shape.padBegin[1];
-  plan.inChannels = shape.inChannels;
-  plan.outChannels = shape.outChannels;
-  plan.tilesH = ceilDiv(plan.outH, 2);
-  plan.tilesW = ceilDiv(plan.outW, 2);
+  static_cast<WinogradTensors &>(plan) = winogradTensorsOf(shape, 2);
   plan.tiles = tilesOf(shape);
   plan.isShortX = shape.shortX;
   plan.isShortY = shape.shortY;
   plan.isShortResidual = shape.shortResidual;
-  plan.epilogue = shape.epilogue;
+  const int64_t leastTiles =
+      groupsOf(shape) < fewGroups ? fewestTiles : fewTiles;
   plan.blocks = std::max<int64_t>(ceilDiv(plan.tiles, kMostSquares),
-                                  plan.tiles < 2 * fewTiles ? 1 : 2);
+                                  plan.tiles < 2 * leastTiles ? 1 : 2);
   if (plan.blocks > wantedTiles)
     plan.blocks = roundUp(plan.blocks, 2);
   plan.groupParts =
       std::min(ceilDiv(wantedTiles, plan.blocks), groupsOf(shape));
-  plan.gridTiles = std::min(plan.blocks * plan.groupParts, mostTiles);
   plan.blockTiles = ceilDiv(plan.tiles, plan.blocks);
   plan.pointStride = plan.blockTiles * plan.inChannels + kWinogradGap;
+  plan.gridTiles = std::min(
+      {plan.blocks * plan.groupParts, mostTiles,
+       std::max<int64_t>(mostFloats / (kPoints * plan.pointStride), 2)});
   plan.hasLargeWeights =
       transformedWeights(shape) * int64_t{sizeof(float)} > 2 * kCachedBytes;
   return plan;
@@ -83,9 +80,10 @@ static RoundedWinogradPlan planSquares(const ConvShape &shape) {
 size_t cpu::roundedWinogradWorkspaceBytes(const ConvShape &shape) {
   constexpr int64_t rowsBehind = 16;
   const RoundedWinogradPlan plan = planSquares(shape);
-  return static_cast<size_t>(plan.gridTiles * kPoints * plan.pointStride +
-                             rowsBehind * kLine) *
-         sizeof(float);
+  return static_cast<size_t>(saturatedProduct(
+             {plan.gridTiles, kPoints,
+              saturatedProduct({plan.pointStride, sizeof(float)})})) +
+         rowsBehind * kLine * sizeof(float);
 }
 
 namespace {

@@ -30,6 +30,9 @@ public:
     return kernel->check(ownOf(arguments).data());
   }
   int64_t tiles() const override { return kernel->tiles(); }
+  int64_t ranges(unsigned threads) const override {
+    return kernel->ranges(threads);
+  }
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
     kernel->run(ownOf(arguments).data(), begin, end);
   }

@@ -387,8 +387,9 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
 // Plan
 //===----------------------------------------------------------------------===//
 
-WinogradPlan cpu::winogradPlanOf(const ConvShape &shape, int64_t outputs) {
-  WinogradPlan plan = {};
+WinogradTensors cpu::winogradTensorsOf(const ConvShape &shape,
+                                       int64_t outputs) {
+  WinogradTensors plan = {};
   plan.inH = shape.in[0];
   plan.inW = shape.in[1];
   plan.outH = shape.out[0];
@@ -408,7 +409,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, Chunks kind,
                                  int64_t lanes) {
   constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
   constexpr int64_t largeBytes = 1 << 20;
-  WinogradPlan plan = winogradPlanOf(shape);
+  WinogradPlan plan = {};
+  static_cast<WinogradTensors &>(plan) = winogradTensorsOf(shape, 4);
   plan.inBlock = 16;
   if (shape.blockedY) {
     if (hasNarrow(shape)) {

@@ -9,9 +9,8 @@
 
 namespace dlc::rt::cpu {
 
-/// What a plan says of the tensors, in tiles of so many outputs in each
-/// direction: all but the grid.
-WinogradPlan winogradPlanOf(const ConvShape &shape, int64_t outputs = 4);
+/// Those of such a convolution, in tiles of so many outputs in each direction.
+WinogradTensors winogradTensorsOf(const ConvShape &shape, int64_t outputs);
 
 /// That F(4x4, 3x3), or what TwoTapWinogradTiles.h has,
 /// computes such a convolution.

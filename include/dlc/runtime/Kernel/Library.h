@@ -42,13 +42,15 @@ public:
   /// before outputs, null for absent operands.
   virtual void run(void *const *arguments, int64_t begin,
                    int64_t end) const = 0;
-  /// As how many ranges the tiles are shared out among `threads`, at least one
-  /// if there are tiles. As many as these, which balances best, but where what
-  /// each range begins with takes time.
+  /// As how many ranges the tiles are shared out among `threads`: at least one
+  /// if there are tiles, else none. As many as these, which balances best, but
+  /// where what each range begins with takes time.
   virtual int64_t ranges(unsigned) const { return tiles(); }
   /// Computes those of ranges [begin, end) of `count`.
   void runRanges(void *const *arguments, int64_t begin, int64_t end,
                  int64_t count) const {
+    if (begin == end)
+      return;
     const int64_t all = tiles(), each = all / count, longer = all % count;
     auto tileOf = [&](int64_t range) {
       return range * each + (range < longer ? range : longer);
