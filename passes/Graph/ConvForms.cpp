@@ -163,32 +163,33 @@ static uint64_t timeOf(const LibraryForm &form, const ConvOptions &options) {
                                  options.bf16Parts);
 }
 
-std::optional<uint64_t> dlc::graph::timeInBlocks(ConvOp conv,
-                                                 int64_t inChannels,
-                                                 int64_t outChannels,
-                                                 const ConvOptions &options) {
-  auto withExtent = [](Value value, int64_t axis, int64_t extent) {
+std::optional<uint64_t> dlc::graph::timeOfChannels(ConvOp conv,
+                                                   int64_t inChannels,
+                                                   int64_t outChannels,
+                                                   const ConvOptions &options) {
+  auto withExtents = [](Value value, ArrayRef<int64_t> first, int64_t axis) {
     SmallVector<int64_t> shape(typeOf(value).getShape());
-    shape[axis] = extent;
+    llvm::copy(first, shape.begin() + axis);
     return typeOf(value).clone(shape);
   };
   SmallVector<Type> types(conv->getOperandTypes());
-  types[0] = blockedType(withExtent(conv.getX(), 1, inChannels), options.block);
-  RankedTensorType weights = withExtent(conv.getW(), 0, outChannels);
-  types[1] = weights.clone([&] {
-    SmallVector<int64_t> shape(weights.getShape());
-    shape[1] = inChannels / conv.getGroup();
-    return shape;
-  }());
+  types[1] = withExtents(
+      conv.getW(),
+      {outChannels, inChannels / static_cast<int64_t>(conv.getGroup())}, 0);
   if (types.size() > 2 && isa<RankedTensorType>(types[2]))
-    types[2] = withExtent(conv->getOperand(2), 0, outChannels);
-  std::optional<LibraryForm> form = Convolution(conv).formOf(
-      types,
-      blockedType(withExtent(conv.getY(), 1, outChannels), options.block),
+    types[2] = withExtents(conv->getOperand(2), outChannels, 0);
+  const RankedTensorType image = withExtents(conv.getX(), inChannels, 1);
+  const RankedTensorType result = withExtents(conv.getY(), outChannels, 1);
+  std::optional<uint64_t> least;
+  auto add = [&](Type imageType, Type resultType, int64_t block) {
+    types[0] = imageType;
+    if (auto form = Convolution(conv).formOf(types, resultType, block))
+      least = std::min(least.value_or(UINT64_MAX), timeOf(*form, options));
+  };
+  add(image, result, 0);
+  add(blockedType(image, options.block), blockedType(result, options.block),
       options.block);
-  if (!form)
-    return std::nullopt;
-  return timeOf(*form, options);
+  return least;
 }
 
 std::optional<uint64_t>

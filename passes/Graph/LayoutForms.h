@@ -90,10 +90,11 @@ llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
 std::optional<uint64_t> timeOfConvolution(mlir::Operation *op, int64_t examples,
                                           const ConvOptions &options);
 
-/// The same of a convolution with so many channels in blocks on both sides.
-std::optional<uint64_t> timeInBlocks(ConvOp conv, int64_t inChannels,
-                                     int64_t outChannels,
-                                     const ConvOptions &options);
+/// The same of a convolution with so many channels, in blocks on both sides or
+/// on none, which is faster.
+std::optional<uint64_t> timeOfChannels(ConvOp conv, int64_t inChannels,
+                                       int64_t outChannels,
+                                       const ConvOptions &options);
 
 /// What has an image, weights and a result, whose channels may be in blocks as
 /// the attribute kChannelBlockAttr says.

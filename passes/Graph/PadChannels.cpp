@@ -13,6 +13,7 @@
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -97,6 +98,69 @@ static bool isBetween(Value value, int64_t block) {
   });
 }
 
+/// Drops values of which convolutions take longer for whole blocks, each alone
+/// and then all that hang together: rounded floats are those of whole blocks,
+/// others are less to multiply.
+static void dropSlower(llvm::SetVector<Value> &values,
+                       llvm::function_ref<bool(Value)> isSplit, int64_t block) {
+  const ConvOptions options = {.block = block, .bf16Parts = library::kRounded};
+  // Whether convolutions of some values take longer with these padded.
+  auto areSlower = [&](const llvm::SetVector<Value> &some) {
+    llvm::SetVector<ConvOp> convs;
+    for (Value value : some) {
+      if (auto conv = value.getDefiningOp<ConvOp>())
+        convs.insert(conv);
+      for (Operation *user : value.getUsers())
+        if (auto conv = dyn_cast<ConvOp>(user))
+          convs.insert(conv);
+    }
+    uint64_t padded = 0, plain = 0;
+    for (ConvOp conv : convs) {
+      auto channelsOf = [&](Value side, bool isPadded) {
+        const int64_t channels = typeOf(side).getDimSize(1);
+        const bool isWhole =
+            values.contains(side) && (isPadded || !some.contains(side));
+        return isWhole ? static_cast<int64_t>(llvm::alignTo(channels, block))
+                       : channels;
+      };
+      auto timeOf = [&](bool isPadded) {
+        return timeOfChannels(conv, channelsOf(conv.getX(), isPadded),
+                              channelsOf(conv.getY(), isPadded), options)
+            .value_or(0);
+      };
+      padded += timeOf(true);
+      plain += timeOf(false);
+    }
+    return padded > plain;
+  };
+  auto isSlower = [&](Value value) {
+    llvm::SetVector<Value> alone;
+    alone.insert(value);
+    return areSlower(alone);
+  };
+  while (values.remove_if(isSplit) || values.remove_if(isSlower)) {
+  }
+  llvm::EquivalenceClasses<Value> together;
+  for (Value value : values) {
+    together.insert(value);
+    for (Operation *user : value.getUsers())
+      for (Value result : user->getResults())
+        if (values.contains(result))
+          together.unionSets(value, result);
+  }
+  llvm::SetVector<Value> slower;
+  for (const auto &first : together) {
+    if (!first->isLeader())
+      continue;
+    llvm::SetVector<Value> all;
+    for (Value value : together.members(*first))
+      all.insert(value);
+    if (areSlower(all))
+      slower.insert_range(all);
+  }
+  values.set_subtract(slower);
+}
+
 static void padBetween(func::FuncOp function, int64_t block) {
   llvm::SetVector<Value> values;
   function.walk([&](Operation *op) {
@@ -118,36 +182,7 @@ static void padBetween(func::FuncOp function, int64_t block) {
     return differs(value.getDefiningOp()) ||
            llvm::any_of(value.getUsers(), differs);
   };
-  // Rounded floats are those of whole blocks; others are less to multiply.
-  const ConvOptions options = {.block = block, .bf16Parts = library::kRounded};
-  auto channelsOf = [&](Value value, bool isPadded) {
-    const int64_t channels = typeOf(value).getDimSize(1);
-    return isPadded ? static_cast<int64_t>(llvm::alignTo(channels, block))
-                    : channels;
-  };
-  auto timeWith = [&](ConvOp conv, Value value, bool isPadded) -> uint64_t {
-    auto ofSide = [&](Value side) {
-      return channelsOf(side, side == value ? isPadded : values.contains(side));
-    };
-    return timeInBlocks(conv, ofSide(conv.getX()), ofSide(conv.getY()), options)
-        .value_or(0);
-  };
-  auto isSlower = [&](Value value) {
-    uint64_t padded = 0, plain = 0;
-    auto count = [&](Operation *op) {
-      if (auto conv = dyn_cast<ConvOp>(op)) {
-        padded += timeWith(conv, value, true);
-        plain += timeWith(conv, value, false);
-      }
-    };
-    count(value.getDefiningOp());
-    llvm::for_each(
-        llvm::SetVector<Operation *>(value.user_begin(), value.user_end()),
-        count);
-    return padded > plain;
-  };
-  while (values.remove_if(isSplit) || values.remove_if(isSlower)) {
-  }
+  dropSlower(values, isSplit, block);
   OpBuilder builder(function.getContext());
   for (Value value : values) {
     RankedTensorType type = typeOf(value);

@@ -42,7 +42,8 @@ void CompileCommand::emitArtifact(Compilation &compilation) {
 }
 
 /// Says what makes the program slow, if anything, and what to do about it.
-static void printNotes(const Compilation &compilation) {
+static void printNotes(const Compilation &compilation,
+                       const ModelOptions &model) {
   std::string open;
   for (const ModelPort &port : compilation.inputs())
     if (!port.type.isStatic())
@@ -71,6 +72,9 @@ static void printNotes(const Compilation &compilation) {
                      : "and no others; --remarks says why",
                  rest.c_str());
   }
+  if (open.empty() && !model.batches.empty())
+    std::fprintf(stderr, "note: --batches changes nothing: all inputs have one "
+                         "shape\n");
   std::string batches;
   for (int64_t size : compilation.batches())
     batches += (batches.empty() ? "" : ", ") + std::to_string(size);
@@ -169,7 +173,7 @@ int CompileCommand::run() {
     std::fputs("\r\033[K", stderr);
   printWarnings(compilation);
   if (phase == Phase::Artifact)
-    printNotes(compilation);
+    printNotes(compilation, model);
   if (isatty(STDERR_FILENO))
     std::fprintf(stderr, "compiled %s in %.2f s\n", model.path.c_str(),
                  (now() - begin) / 1e3);

@@ -340,7 +340,11 @@ KernelCost cpu::directConvCost(const ConvShape &shape, uint64_t bytes) {
 
 bool cpu::convRoundsByTime(const KernelCall &call) {
   ConvShape shape = {};
-  return readConv(call, shape).isOk() && !shape.blockedX;
+  if (!readConv(call, shape).isOk())
+    return false;
+  const bool hasOneVector = shape.groupOut() <= kChannelBlock &&
+                            shape.groupIn() % (2 * kChannelBlock) != 0;
+  return !shape.blockedX || (hasOneVector && !shape.isDepthwise());
 }
 
 bool cpu::convPaysInParts(const KernelCall &call) {

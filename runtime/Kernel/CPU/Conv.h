@@ -22,7 +22,8 @@ bool packsFiniteWeights(const KernelCall &call, size_t operand);
 /// 0 unless the call is supported and needs some.
 size_t convWorkspaceBytes(const KernelCall &call);
 /// As LibraryEntry::roundsByTime: of a plain input, whose rows are written down
-/// for each window, where f32 reads them in place.
+/// for each window, where f32 reads them in place; of one block of results,
+/// whose sums wait for each other, of floats.
 bool convRoundsByTime(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.
 bool convPaysInParts(const KernelCall &call);

@@ -52,3 +52,35 @@ func.func @others(%x: tensor<1x12x4x4xf32>, %r: tensor<1x24x4x4xf32>) -> (tensor
   %9 = graph.conv %8, %g {group = 2 : i64} : (tensor<1x24x4x4xf32>, tensor<24x12x1x1xf32>) -> tensor<1x24x4x4xf32>
   return %1, %2, %5, %7, %9, %12 : tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x12x4x4xf32>, tensor<1x24x4x4xf32>, tensor<1x24x4x4xf32>
 }
+
+// -----
+
+// Where a third more to multiply takes longer than floats do, whose 3x3 windows
+// Winograd's algorithm computes: no channels are added.
+// CHECK-LABEL: func.func @windows
+// CHECK-NOT: x48x
+// CHECK: return
+func.func @windows(%x: tensor<1x16x64x64xf32>) -> tensor<1x16x64x64xf32> {
+  %u = graph.constant dense<1.0> : tensor<36x16x3x3xf32>
+  %v = graph.constant dense<1.0> : tensor<36x36x3x3xf32>
+  %w = graph.constant dense<1.0> : tensor<16x36x3x3xf32>
+  %0 = graph.conv %x, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x64x64xf32>, tensor<36x16x3x3xf32>) -> tensor<1x36x64x64xf32>
+  %1 = graph.conv %0, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x36x64x64xf32>, tensor<36x36x3x3xf32>) -> tensor<1x36x64x64xf32>
+  %2 = graph.conv %1, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x36x64x64xf32>, tensor<16x36x3x3xf32>) -> tensor<1x16x64x64xf32>
+  return %2 : tensor<1x16x64x64xf32>
+}
+
+// -----
+
+// Products of single pixels are rounded at twice the rate.
+// CHECK-LABEL: func.func @pixels
+// CHECK-COUNT-2: tensor<1x48x64x64xf32>
+func.func @pixels(%x: tensor<1x16x64x64xf32>) -> tensor<1x16x64x64xf32> {
+  %u = graph.constant dense<1.0> : tensor<40x16x1x1xf32>
+  %v = graph.constant dense<1.0> : tensor<40x40x1x1xf32>
+  %w = graph.constant dense<1.0> : tensor<16x40x1x1xf32>
+  %0 = graph.conv %x, %u : (tensor<1x16x64x64xf32>, tensor<40x16x1x1xf32>) -> tensor<1x40x64x64xf32>
+  %1 = graph.conv %0, %v : (tensor<1x40x64x64xf32>, tensor<40x40x1x1xf32>) -> tensor<1x40x64x64xf32>
+  %2 = graph.conv %1, %w : (tensor<1x40x64x64xf32>, tensor<16x40x1x1xf32>) -> tensor<1x16x64x64xf32>
+  return %2 : tensor<1x16x64x64xf32>
+}
