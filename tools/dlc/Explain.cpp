@@ -151,10 +151,17 @@ static bool isRounded(const abi::Kernel &kernel) {
   return parts && parts->i() == 1;
 }
 
+/// Of a depthwise convolution tensors may be of bfloat16, factors are not.
+static bool isDepthwise(const abi::Kernel &kernel) {
+  const abi::Attribute *weights = findAttribute(kernel, rt::packedShapeName(1));
+  return weights && weights->ints() && weights->ints()->size() > 2 &&
+         weights->ints()->Get(0) > 1 && weights->ints()->Get(1) == 1;
+}
+
 /// What it multiplies, if anything.
 static Factors factorsOf(const abi::Kernel &kernel, std::string_view name) {
   if (isRounded(kernel))
-    return Factors::Rounded;
+    return isDepthwise(kernel) ? Factors::Floats : Factors::Rounded;
   return name.starts_with("cpu.integer_") ? Factors::Bytes : Factors::Floats;
 }
 
