@@ -127,33 +127,36 @@ template <int rows, int vectors> struct PairSums {
     }
   }
 
-  [[gnu::always_inline]] void finish(const PairArguments<uint16_t> &t) {
-    const Vec low = splat(t.low), high = splat(t.high);
-    if (t.clamp)
+  /// For all that is known of the arguments, what is stored may be these: they
+  /// are read once.
+  template <typename Result>
+  [[gnu::always_inline]] void finish(const PairArguments<Result> &t) {
+    Result *const c = t.c;
+    const int64_t stride = t.cStride, panel = t.cPanel;
+    if constexpr (sizeof(Result) == sizeof(float))
+      if (t.accumulate)
+        DLC_UNROLL for (int v = 0; v < vectors; ++v)
+            DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] +=
+            load(c + columnOffset<Result>(v * kLanes, panel) + i * stride);
+    if (t.clamp) {
+      const Vec low = splat(t.low), high = splat(t.high);
       DLC_UNROLL for (int v = 0; v < vectors; ++v)
           DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] =
               minOf(maxOf(sums[i][v], low), high);
-    DLC_UNROLL for (int v = 0; v + 1 < vectors; v += 2)
-        DLC_UNROLL for (int i = 0; i < rows; ++i) storeTwoShort(
-            t.c + columnOffset<uint16_t>(v * kLanes, t.cPanel) + i * t.cStride,
-            sums[i][v], sums[i][v + 1]);
-    constexpr int last = vectors - 1;
-    if constexpr (vectors % 2 != 0)
-      DLC_UNROLL for (int i = 0; i < rows; ++i) storeFirstShort(
-          t.c + columnOffset<uint16_t>(last * kLanes, t.cPanel) + i * t.cStride,
-          sums[i][last], kLanes);
-  }
-  [[gnu::always_inline]] void finish(const PairArguments<float> &t) {
-    const Vec low = splat(t.low), high = splat(t.high);
+    }
+    constexpr bool isShort = sizeof(Result) == sizeof(uint16_t);
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
-      float *c = t.c + columnOffset<float>(v * kLanes, t.cPanel);
+      Result *to = c + columnOffset<Result>(v * kLanes, panel);
+      const bool isPair = isShort && v / 2 * 2 + 1 < vectors;
       DLC_UNROLL for (int i = 0; i < rows; ++i) {
-        Vec sum = sums[i][v];
-        if (t.accumulate)
-          sum += load(c + i * t.cStride);
-        if (t.clamp)
-          sum = minOf(maxOf(sum, low), high);
-        store(c + i * t.cStride, sum);
+        if constexpr (isShort)
+          if (isPair) {
+            if (v % 2 == 0)
+              storeTwoShort(to + i * stride, sums[i][v],
+                            sums[i][v + 1 < vectors ? v + 1 : v]);
+            continue;
+          }
+        storeElements(to + i * stride, sums[i][v], kLanes);
       }
     }
   }
