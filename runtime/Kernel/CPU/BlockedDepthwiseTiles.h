@@ -255,8 +255,9 @@ rowsFunctionOf(const BlockedDepthwisePlan &plan) {
   if (isSquare && kernel == 5 && stride <= 2)
     return stride == 1 ? runBlockedRows<5, 1, Source, Result>
                        : runBlockedRows<5, 2, Source, Result>;
-  if (isSquare && kernel == 7 && stride == 1)
-    return runBlockedRows<7, 1, Source, Result>;
+  if (isSquare && kernel == 7 && stride <= 2)
+    return stride == 1 ? runBlockedRows<7, 1, Source, Result>
+                       : runBlockedRows<7, 2, Source, Result>;
   return plan.strideW == 1   ? runAnyBlockedRows<1, Source, Result>
          : plan.strideW == 2 ? runAnyBlockedRows<2, Source, Result>
                              : runAnyBlockedRows<0, Source, Result>;

@@ -79,8 +79,7 @@ static bool hasStrips(const ConvShape &shape) {
   const bool isSquare = kernel == shape.kernel[1] &&
                         stride == shape.stride[1] && shape.dilation[0] == 1 &&
                         shape.dilation[1] == 1;
-  return isSquare && ((stride <= 2 && (kernel == 3 || kernel == 5)) ||
-                      (stride == 1 && kernel == 7));
+  return isSquare && stride <= 2 && (kernel == 3 || kernel == 5 || kernel == 7);
 }
 
 /// Many results of a single channel are rows of a product, and their weights

@@ -401,6 +401,8 @@ inline void runPlane(const DepthwisePlane &p) {
     runStrips<5, 2>(p);
   else if (square && kernel == 7 && stride == 1)
     runStrips<7, 1>(p);
+  else if (square && kernel == 7 && stride == 2)
+    runStrips<7, 2>(p);
   else if (plan.strideW == 1)
     runAnyStrips<1>(p);
   else if (plan.strideW == 2)
