@@ -537,7 +537,6 @@ struct JoinedLaunch {
   const PreparedKernel *kernel; ///< Library; null for a generated one.
   int64_t ranges;               ///< Of a generated one its tiles.
   uint64_t nanoseconds;
-  unsigned threads;
 
   void run(int64_t begin, int64_t end) const {
     if (function)
@@ -546,7 +545,7 @@ struct JoinedLaunch {
   }
 
   /// False after the last step.
-  bool advance() {
+  bool advance(unsigned threads) {
     kernel = kernel ? kernel->next() : nullptr;
     if (kernel)
       ranges = kernel->ranges(threads);
@@ -569,20 +568,17 @@ Status Execution::State::performAtOnce(uint32_t count, const Lane &lane,
     const LaunchRecord &record = program.launches[launchAt(i)];
     void *const *values = arguments.data() + record.firstArgument;
     if (record.kind == LaunchKind::Generated) {
-      joined[i] = {values,       record.function,    nullptr,
-                   record.tiles, record.nanoseconds, threads};
+      joined[i] = {values, record.function, nullptr, record.tiles,
+                   record.nanoseconds};
       continue;
     }
     Status status = record.library->check(values);
     if (!status.isOk()) [[unlikely]]
       return std::move(status).withContext(
           describeLaunch(program, launchAt(i)));
-    joined[i] = {values,
-                 nullptr,
-                 record.library,
+    joined[i] = {values, nullptr, record.library,
                  record.library->ranges(threads),
-                 record.nanoseconds / record.steps,
-                 threads};
+                 record.nanoseconds / record.steps};
   }
   for (uint32_t left = count; left;) {
     int64_t tiles = 0;
@@ -605,7 +601,7 @@ Status Execution::State::performAtOnce(uint32_t count, const Lane &lane,
       overTiles(tiles, nanoseconds, lane, tile);
     uint32_t stay = 0;
     for (uint32_t i = 0; i != left; ++i)
-      if (joined[i].advance())
+      if (joined[i].advance(threads))
         joined[stay++] = joined[i];
     left = stay;
   }

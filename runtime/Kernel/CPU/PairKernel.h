@@ -270,12 +270,23 @@ struct PairColumns {
   const uint32_t *next;
 };
 
+/// Has a call of several, that read the same rows of b, fetch its part of those
+/// that are read after them, or none.
+template <typename Result>
+inline void fetchPart(PairArguments<Result> &t, int64_t call,
+                      const uint32_t *next, int64_t stride) {
+  const int64_t rows = t.pairs / kChannelBlock * 4; // By a call.
+  const bool fetches = next && rows > 0 && (call + 1) * rows <= t.pairs;
+  t.ahead = fetches ? next + call * rows * stride : t.b;
+  t.aheadStride = fetches ? stride : 0;
+  t.aheadStep = 2 * t.aheadStride;
+}
+
 /// Sums of some rows for as many columns as one call has, or fewer: whole
 /// vectors.
 inline void multiplyPairs(int64_t rows, LineRows<Rounded> a, PairColumns b,
                           int64_t columns, float *sums, int64_t sumStride) {
   const int64_t calls = (rows + kPairRows - 1) / kPairRows;
-  const int64_t fetched = b.count / kChannelBlock * 4; // By a call.
   int64_t offsets[kPairRows];
   for (int64_t i = 0; i < kPairRows; ++i)
     offsets[i] = i * a.row;
@@ -288,11 +299,7 @@ inline void multiplyPairs(int64_t rows, LineRows<Rounded> a, PairColumns b,
   t.cStride = sumStride;
   t.cPanel = kPanelWidth;
   for (int64_t call = 0; call < calls; ++call) {
-    const bool fetches =
-        b.next && (call + 1) * fetched <= b.count && fetched > 0;
-    t.ahead = fetches ? b.next + call * fetched * b.stride : b.first;
-    t.aheadStride = fetches ? b.stride : 0;
-    t.aheadStep = 2 * t.aheadStride;
+    fetchPart(t, call, b.next, b.stride);
     const int64_t own = rows / calls + (call < rows % calls);
     pairKernelOf<float>(own, columns / kLanes)(t);
     t.a.block += own * a.row;

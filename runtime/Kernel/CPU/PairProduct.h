@@ -90,13 +90,10 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
   const int64_t *offsets = t.a.offsets;
   const uint32_t *group = t.b;
   const int64_t calls = (rows + kPairRows - 1) / kPairRows;
-  const int64_t fetched = t.pairs / kChannelBlock * 4; // By a call.
   const uint32_t *ahead = t.ahead;
   const int64_t aheadStride = t.aheadStride;
   int64_t row = 0;
   for (int64_t call = 0; call < calls; ++call) {
-    const bool fetches =
-        ahead && (call + 1) * fetched <= t.pairs && fetched > 0;
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
     t.a.offsets = offsets + row;
@@ -106,9 +103,7 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
       const int64_t at =
           row * cStride + columnOffset<Result>(first + j, cPanel);
       t.b = group + j;
-      t.ahead = fetches ? ahead + call * fetched * aheadStride + j : t.b;
-      t.aheadStride = fetches ? aheadStride : 0;
-      t.aheadStep = 2 * t.aheadStride;
+      fetchPart(t, call, ahead ? ahead + j : nullptr, aheadStride);
       t.c = c + at;
       t.bias = bias && !t.accumulate ? bias + first + j : nullptr;
       t.residual = residual && !t.accumulate ? residual + at : nullptr;
