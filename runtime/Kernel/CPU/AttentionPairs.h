@@ -110,8 +110,7 @@ inline PairAttention<Source, Product>::PairAttention(
   const int64_t most =
       (kPairAttentionBytes - gaps) / perKey / kLineTerms * kLineTerms;
   const int64_t blocks = (plan.keys + most - 1) / most;
-  mostKeys =
-      blocks > 0 ? roundUp((plan.keys + blocks - 1) / blocks, kLineTerms) : 0;
+  mostKeys = roundUp((plan.keys + blocks - 1) / blocks, kLineTerms);
   keys = reinterpret_cast<uint32_t *>(scratch.packed);
   values = keys + lines * kLinePairs * keyStride();
   scores = reinterpret_cast<float *>(values + mostKeys / 2 * valueStride());

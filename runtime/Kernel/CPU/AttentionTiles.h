@@ -144,7 +144,7 @@ inline AttentionBlocks::AttentionBlocks(const AttentionPlan &plan)
   const int64_t width = vectors * kLanes;
   const int64_t blocks =
       (plan.keys + most / width * width - 1) / (most / width * width);
-  keyBlock = blocks > 0 ? roundUp((plan.keys + blocks - 1) / blocks, width) : 0;
+  keyBlock = roundUp((plan.keys + blocks - 1) / blocks, width);
 }
 
 /// What is known of the rows of a tile so far.
@@ -544,12 +544,6 @@ inline bool AttentionTile<Own, Source>::isHiddenInVain() const {
 
 template <typename Own, typename Source>
 inline void AttentionTile<Own, Source>::run() {
-  if (plan.keys == 0) { // A sum of nothing.
-    for (int64_t row = rowBegin; row < rowEnd; ++row)
-      __builtin_memset(y + row * plan.y.rowStep, 0,
-                       plan.values * sizeof(float));
-    return;
-  }
   state.hides = mayHideKeys();
   runBlocks();
   if (isHiddenInVain()) {

@@ -481,6 +481,10 @@ TEST(AttentionTest, RefusesOtherCalls) {
             "2x3x4xf32");
   EXPECT_EQ(refused([](Call &call) { call.inputs[0] = f32({2, 0, 4}); }),
             "expected input 0 to have elements, got 2x0x4xf32");
+  EXPECT_EQ(refused([](Call &call) {
+              call.inputs[1] = f32({2, 4, 0});
+            }),
+            "expected input 1 to have elements, got 2x4x0xf32");
   EXPECT_EQ(refused([](Call &call) { call.inputs[3] = f32({4}); }),
             "expected a mask that broadcasts to the scores, got 4xf32");
   EXPECT_EQ(refused([](Call &call) { call.inputs[3].type = DLC_BOOL; }),
