@@ -243,7 +243,7 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
   const int64_t groups = ceilDiv(shape.outChannels, kHalfChannels);
   if (!shape.blockedY)
     return;
-  if (most == 1) {
+  if (most == 1 && groups > 1) {
     constexpr int64_t mostParts = 8, mostBytes = 4 << 20;
     parts = std::min(mostParts, groups);
     while (parts > 2 && parts * blockBytes > mostBytes)
