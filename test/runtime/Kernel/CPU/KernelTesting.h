@@ -250,7 +250,8 @@ inline std::vector<Isa> runnableIsas(const Call &call) {
   return isas;
 }
 
-/// Runs the call whole, then split at random and out of order; the bits agree.
+/// Runs the call whole, as a few threads share it out, then split at random and
+/// out of order; the bits agree.
 inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
                                   Isa isa) {
   std::unique_ptr<PreparedKernel> kernel;
@@ -259,10 +260,9 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
   if (!status.isOk())
     return {};
   GuardedBuffer whole(floatsOf(call.output));
-  GuardedBuffer split(whole.size());
+  GuardedBuffer shared(whole.size()), split(whole.size());
   GuardedBuffer workspace(call.workspaceBytes() / sizeof(float));
-  auto run = [&](const PreparedKernel &kernel, GuardedBuffer &output,
-                 int64_t begin, int64_t end) {
+  auto argumentsOf = [&](GuardedBuffer &output) {
     std::vector<void *> arguments;
     for (size_t i = 0; i < call.inputs.size(); ++i)
       arguments.push_back(call.inputs[i].type == DLC_INVALID_TYPE
@@ -271,10 +271,21 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
     arguments.push_back(output.data());
     arguments.push_back(workspace.data());
     spoilStack();
-    kernel.run(arguments.data(), begin, end);
+    return arguments;
+  };
+  auto run = [&](const PreparedKernel &kernel, GuardedBuffer &output,
+                 int64_t begin, int64_t end) {
+    kernel.run(argumentsOf(output).data(), begin, end);
   };
   for (const PreparedKernel *step = kernel.get(); step; step = step->next())
     run(*step, whole, 0, step->tiles());
+  workspace = GuardedBuffer(call.workspaceBytes() / sizeof(float));
+  for (const PreparedKernel *step = kernel.get(); step; step = step->next()) {
+    const int64_t ranges = step->ranges(3);
+    EXPECT_TRUE(ranges <= step->tiles() && (ranges > 0) == (step->tiles() > 0));
+    for (int64_t range = ranges; range--;)
+      step->runRanges(argumentsOf(shared).data(), range, range + 1, ranges);
+  }
   workspace = GuardedBuffer(call.workspaceBytes() / sizeof(float));
   for (const PreparedKernel *step = kernel.get(); step; step = step->next()) {
     Random random(step->tiles());
@@ -285,12 +296,16 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
     }
   }
   EXPECT_TRUE(workspace.guardsIntact());
-  EXPECT_TRUE(whole.guardsIntact() && split.guardsIntact());
+  EXPECT_TRUE(whole.guardsIntact() && shared.guardsIntact() &&
+              split.guardsIntact());
   for (GuardedBuffer &value : call.values)
     EXPECT_TRUE(value.guardsIntact());
   EXPECT_EQ(
       std::memcmp(whole.data(), split.data(), whole.size() * sizeof(float)), 0)
       << "the result depends on how the grid is split";
+  EXPECT_EQ(
+      std::memcmp(whole.data(), shared.data(), whole.size() * sizeof(float)), 0)
+      << "the result depends on how threads share the grid";
   if (call.output.type == DLC_BF16)
     return floatsOf(whole.data(), *elementCount(call.output.shape));
   return {whole.data(), whole.data() + whole.size()};
