@@ -46,6 +46,24 @@ TEST(WinogradTest, Large) {
   checkWinograd({2, 520, {29, 31}, 17, {3, 3}, {}, {1, 1, 1, 1}});
 }
 
+/// A block of tiles is shared out, by output channels or, of few of them, by
+/// what is transformed.
+TEST(WinogradTest, ThreadsShareBlocks) {
+  auto rangesOf = [](Isa isa, int64_t outChannels) {
+    Call call =
+        makeCall({1, 64, {14, 14}, outChannels, {3, 3}, {}, {1, 1, 1, 1}});
+    makeBlocked(call, Blocks::All);
+    makeWinograd(call);
+    std::unique_ptr<PreparedKernel> kernel;
+    EXPECT_TRUE(prepareConv(call.view(), isa, kernel).isOk());
+    return kernel->ranges(2);
+  };
+  for (Isa isa : runnableIsas()) {
+    EXPECT_EQ(rangesOf(isa, 256), 2);
+    EXPECT_GT(rangesOf(isa, 32), 1);
+  }
+}
+
 /// One element that is not finite, or large sums: as by the definition.
 TEST(WinogradTest, NotFinite) {
   for (float value : kNotFinite) {
