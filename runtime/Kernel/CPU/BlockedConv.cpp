@@ -312,6 +312,7 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.isShortResidual = shape.shortResidual;
   plan.hasPairedBlocks = shape.pairedBlocks;
   plan.pixelUnit = 1;
+  plan.columnUnit = kPanelGroup * kChannelBlock;
   plan.pixels = plan.outPlane = shape.pixels();
   plan.epilogue = shape.epilogue;
   const int64_t inBlocks = blocksOf(plan.inChannels);
@@ -424,6 +425,16 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
       saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}), 1);
   plan.groupBlocks = std::clamp(ceilDiv(wantedTiles, outer),
                                 ceilDiv(groups, mostGroups), groups);
+  return plan;
+}
+
+BlockedPlan cpu::planPairs(const ConvShape &shape) {
+  BlockedPlan plan = planSplit(shape);
+  const int64_t groups = ceilDiv(plan.outChannels, plan.columnUnit);
+  if (plan.groupBlocks < groups)
+    return plan;
+  plan.columnUnit /= 2;
+  plan.groupBlocks = ceilDiv(plan.outChannels, plan.columnUnit);
   return plan;
 }
 
@@ -559,6 +570,7 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
       function = split->blockedConv;
     const bool areTiles = shape.bf16Parts == 1 && pairs.roundPixels;
     BlockedPlan plan = areTiles                          ? planTiles(shape)
+                       : function == pairs.blockedConv   ? planPairs(shape)
                        : function == kernels.blockedConv ? planBlocked(shape)
                                                          : planSplit(shape);
     plan.isRoundedBefore =

@@ -40,6 +40,9 @@ bool paysToSplit(const ConvShape &shape);
 BlockedPlan planBlocked(const ConvShape &shape);
 /// The same on tiles of bfloat16, or rounded to it.
 BlockedPlan planSplit(const ConvShape &shape);
+/// The same of those that are rounded, but for tiles: halves of groups of
+/// panels balance what few pixels and channels there are.
+BlockedPlan planPairs(const ConvShape &shape);
 BlockedDepthwisePlan planBlockedDepthwise(const ConvShape &shape);
 /// Pixels of a tile of such a plan, at most, and of those of planSplit().
 int64_t mostPixelsOfTile(const ConvShape &shape);

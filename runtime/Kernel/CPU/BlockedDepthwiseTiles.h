@@ -306,13 +306,14 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
   }
 }
 
-/// Of PairKernels.
+/// Of PairKernels: x, y or both are bfloat16.
 inline void runShortDepthwise(const BlockedDepthwisePlan &plan,
                               void *const *arguments, int64_t begin,
                               int64_t end) {
-  (plan.isShortX
-       ? runBlockedDepthwiseOf<uint16_t, uint16_t>
-       : runBlockedDepthwiseOf<float, uint16_t>)(plan, arguments, begin, end);
+  const auto run = !plan.isShortY  ? runBlockedDepthwiseOf<uint16_t, float>
+                   : plan.isShortX ? runBlockedDepthwiseOf<uint16_t, uint16_t>
+                                   : runBlockedDepthwiseOf<float, uint16_t>;
+  run(plan, arguments, begin, end);
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 // rows that the depthwise one reads and the strip before has not left in a ring
 // of rows; the depthwise one computes rows from which the last one computes
 // those of y. The stages are the kernels of cpu.conv, so that the numbers are
-// the same.
+// the same. What a front convolution of rounded floats gives is bfloat16, as
+// depthwise convolutions read it elsewhere.
 //
 // A run computes the strips of its tiles one after the other and leaves the
 // ring to whoever computes the next tile, if that has not begun: so the rows
@@ -456,7 +457,8 @@ static void giveBack(uint32_t *marks, int64_t slot) {
 }
 
 /// Whether the last stage reads rows of bfloat16, whose last block of channels
-/// may be half of one, but on tiles. They have room where floats would be.
+/// may be half of one, but on tiles. They have room where floats would be, as
+/// the ring has, whose blocks may be halves everywhere.
 static bool fitsShortRows(const ChainShape &shape, const PairKernels &pairs) {
   const int64_t channels = shape.depthwise().outChannels;
   const bool areTiles = pairs.roundPixels != nullptr;
@@ -476,6 +478,10 @@ PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
     front = planStage(shape, Front, pairs);
     depthwise.inRows = plan.ringRows;
     front.outPlane = plan.ringRows * front.outW;
+    if (shape.stages[Front].bf16Parts == 1) {
+      front.isShortY = depthwise.isShortX = true;
+      depthwiseRows = pairs.blockedDepthwise;
+    }
   }
   if (shape.hasStage[Last]) {
     last = planStage(shape, Last, pairs);

@@ -83,9 +83,8 @@ struct ConvRun {
 
   /// Where tile `index` of the run begins.
   int64_t columnAt(int64_t index) const {
-    const int64_t groups = (channels + kPackedColumns - 1) / kPackedColumns;
-    return least(part(groups, groupIndex + index, plan.groupBlocks) *
-                     kPackedColumns,
+    const int64_t unit = plan.columnUnit, units = (channels + unit - 1) / unit;
+    return least(part(units, groupIndex + index, plan.groupBlocks) * unit,
                  channels);
   }
   static int64_t part(int64_t total, int64_t index, int64_t count) {

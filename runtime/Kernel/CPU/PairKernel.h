@@ -54,6 +54,10 @@ using PairKernel = void (*)(const PairArguments<Result> &);
 constexpr int kPairRows = 6;
 /// With 32 registers, and with 16.
 constexpr int kPairVectors = kLanes == 16 ? 4 : 2;
+/// Rows of a kernel of half as many vectors, if they lie right behind each
+/// other: of few terms a call takes as long to begin and to end as it sums.
+constexpr int kTallPairRows = kLanes == 16 ? 12 : kPairRows;
+constexpr int kTallPairVectors = kPairVectors / 2;
 
 /// Of the first of a vector's columns in c, whose blocks are as those of
 /// channels.
@@ -113,14 +117,14 @@ template <int rows, int vectors> struct PairSums {
     }
   }
 
-  template <int step>
-  [[gnu::always_inline]] void add(const Rounded *const *a, int64_t term,
-                                  const uint32_t *b) {
+  /// termsOf(i) is where a row's terms are.
+  template <int step, typename Function>
+  [[gnu::always_inline]] void add(Function &&termsOf, const uint32_t *b) {
     decltype(rowOf<step>(b)) row[vectors];
     DLC_UNROLL for (int v = 0; v < vectors; ++v) row[v] =
         rowOf<step>(b + v * kLanes);
     DLC_UNROLL for (int i = 0; i < rows; ++i) {
-      const auto factor = factorOf<step>(a[i] + term);
+      const auto factor = factorOf<step>(termsOf(i));
       DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
           addProducts(sums[i][v], factor, row[v]);
       DLC_KEEP_LOADS_HERE();
@@ -162,22 +166,45 @@ template <int rows, int vectors> struct PairSums {
   }
 };
 
+/// Where some rows of a call are: of a tall one each a line behind the other.
+template <int rows> struct RowPointers {
+  static constexpr bool isTall = rows > kPairRows;
+
+  [[gnu::always_inline]] void find(const TermRows<Rounded> &from) {
+    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] = from.at(i);
+  }
+  [[gnu::always_inline]] const Rounded *at(int i, int64_t term) const {
+    return isTall ? first[0] + i * kLineTerms + term
+                  : first[isTall ? 0 : i] + term;
+  }
+  [[gnu::always_inline]] void advance(int64_t step) {
+    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] += step;
+  }
+
+private:
+  static constexpr int count = isTall ? 1 : rows;
+  const Rounded *first[count];
+};
+
 template <int rows, int vectors, typename Result>
 void pairKernel(const PairArguments<Result> &t) {
   PairSums<rows, vectors> sums;
   sums.start(t);
   TermRows<Rounded> from = t.a;
-  const Rounded *a[rows];
+  RowPointers<rows> a;
   const uint32_t *b = t.b, *ahead = t.ahead;
   const int64_t bStride = t.bStride;
   auto step = [&](int64_t l) __attribute__((always_inline)) {
-    sums.template add<0>(a, 2 * l, b);
+    auto termsOf = [&](int i) __attribute__((always_inline)) {
+      return a.at(i, 2 * l);
+    };
+    sums.template add<0>(termsOf, b);
     if constexpr (kPairSteps == 2)
-      sums.template add<1>(a, 2 * l, b);
+      sums.template add<1>(termsOf, b);
     b += bStride;
   };
   constexpr int64_t together = kChannelBlock / 2;
-  DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] = from.at(i);
+  a.find(from);
   for (int64_t left = t.pairs; left > 0;) {
     const int64_t own = least(left, kLineTerms / 2);
     int64_t first = 0;
@@ -194,37 +221,35 @@ void pairKernel(const PairArguments<Result> &t) {
       step(first);
     left -= own;
     if (from.taps == 1 && !from.hasZeros) {
-      DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] += from.blockStride;
+      a.advance(from.blockStride);
     } else {
       from.advance();
-      DLC_UNROLL for (int i = 0; i < rows; ++i) a[i] = from.at(i);
+      a.find(from);
     }
   }
   sums.finish(t);
 }
 
-template <int rows, typename Result> struct PairKernelRow {
-  PairKernel<Result> at[kPairVectors + 1] = {};
-  constexpr PairKernelRow() { fill<1>(); }
-  template <int vectors> constexpr void fill() {
-    if constexpr (vectors <= kPairVectors) {
-      at[vectors] = pairKernel<rows, vectors, Result>;
-      fill<vectors + 1>();
+template <typename Result> struct PairKernelTable {
+  PairKernel<Result> at[kTallPairRows + 1][kPairVectors + 1] = {};
+  constexpr PairKernelTable() { fill<1, 1>(); }
+
+private:
+  template <int rows, int vectors> constexpr void fill() {
+    if constexpr (vectors <=
+                  (rows > kPairRows ? kTallPairVectors : kPairVectors)) {
+      at[rows][vectors] = pairKernel<rows, vectors, Result>;
+      fill<rows, vectors + 1>();
+    } else if constexpr (rows < kTallPairRows) {
+      fill<rows + 1, 1>();
     }
   }
 };
 
 template <typename Result>
 inline PairKernel<Result> pairKernelOf(int64_t rows, int64_t vectors) {
-  static constexpr PairKernelRow<1, Result> one;
-  static constexpr PairKernelRow<2, Result> two;
-  static constexpr PairKernelRow<3, Result> three;
-  static constexpr PairKernelRow<4, Result> four;
-  static constexpr PairKernelRow<5, Result> five;
-  static constexpr PairKernelRow<6, Result> six;
-  static constexpr const PairKernel<Result> *table[] = {
-      nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
-  return table[rows][vectors];
+  static constexpr PairKernelTable<Result> table;
+  return table.at[rows][vectors];
 }
 
 /// A call of which `columns` < vectors * kLanes are in c: it sums into a

@@ -42,7 +42,7 @@ template <typename Result> struct PairBlock {
   int64_t terms;
   int64_t width; ///< Of all columns: a multiple of kPanelWidth.
   int64_t rows;  ///< At most kMostPairRows.
-  /// Those of this block; the first one is a multiple of kPackedColumns.
+  /// Those of this block; the first one is a multiple of blockOf<uint16_t>.
   int64_t column, columns;
   Result *c;                ///< Of the first row and column.
   int64_t cStride, cPanel;  ///< As PairArguments have them.
@@ -53,6 +53,18 @@ template <typename Result> struct PairBlock {
   template <typename Rows> void run(const Rows &from, PairScratch &scratch);
 
 private:
+  /// Packed columns that lie together.
+  struct Group {
+    const uint32_t *pairs; ///< Of a column and a term.
+    int64_t stride;        ///< From row to row.
+    int64_t count;         ///< Columns from that one on.
+  };
+  Group groupAt(int64_t at, int64_t term) const {
+    const int64_t first = at / kPackedColumns * kPackedColumns;
+    const int64_t stride = least(kPackedColumns, width - first);
+    return {b + first * ((terms + 1) / 2) + term / 2 * stride + at - first,
+            stride, stride - (at - first)};
+  }
   /// All rows by the columns of a group from `first` of this block on, for
   /// terms from `begin` on.
   void runGroup(PairArguments<Result> t, int64_t first, int64_t count,
@@ -89,7 +101,9 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
                                         int64_t count, bool isLast) {
   const int64_t *offsets = t.a.offsets;
   const uint32_t *group = t.b;
-  const int64_t calls = (rows + kPairRows - 1) / kPairRows;
+  const bool isTall = t.a.areNext && count <= kTallPairVectors * kLanes;
+  const int64_t most = isTall ? kTallPairRows : kPairRows;
+  const int64_t calls = (rows + most - 1) / most;
   const uint32_t *ahead = t.ahead;
   const int64_t aheadStride = t.aheadStride;
   int64_t row = 0;
@@ -132,7 +146,9 @@ inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
     if (from.isInPlace(end))
       return from.termsFrom(begin, rows, scratch.offsets);
   from.round(rows, begin, end, scratch.lines);
-  return {scratch.lines, kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride, false};
+  return {
+      scratch.lines,   kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride, false,
+      /*areNext=*/true};
 }
 
 template <typename Result>
@@ -141,7 +157,6 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
   const int64_t blocks = (terms + kPairTerms - 1) / kPairTerms;
   const int64_t even = (terms + blocks - 1) / (blocks > 0 ? blocks : 1);
   const int64_t most = (even + kLineTerms - 1) / kLineTerms * kLineTerms;
-  const int64_t allPairs = (terms + 1) / 2;
   PairArguments<Result> t = {};
   t.cStride = cStride;
   t.cPanel = cPanel;
@@ -154,19 +169,21 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
     t.pairs = (end - begin + 1) / 2;
     t.accumulate = begin > 0;
     t.clamp = end == terms && isClamp(epilogue);
-    for (int64_t first = 0; first < columns; first += kPackedColumns) {
-      t.bStride = least(kPackedColumns, width - column - first);
-      t.b = b + (column + first) * allPairs + begin / 2 * t.bStride;
+    for (int64_t first = 0, count; first < columns; first += count) {
+      const Group group = groupAt(column + first, begin);
+      count = least(group.count, columns - first);
+      t.b = group.pairs;
+      t.bStride = group.stride;
       // Of the next columns, or of the first ones' next terms.
       t.ahead = nullptr;
-      const bool isLast = first + kPackedColumns >= columns;
+      const bool isLast = first + count >= columns;
       if (!isCached() && (!isLast || end < terms)) {
-        const int64_t next = column + (isLast ? 0 : first + kPackedColumns);
-        t.aheadStride = least(kPackedColumns, width - next);
-        t.ahead =
-            b + next * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
+        const Group next = isLast ? groupAt(column, end)
+                                  : groupAt(column + first + count, begin);
+        t.ahead = next.pairs;
+        t.aheadStride = next.stride;
       }
-      runGroup(t, first, least(kPackedColumns, columns - first), end == terms);
+      runGroup(t, first, count, end == terms);
     }
     begin = end;
   } while (begin < terms);

@@ -35,6 +35,7 @@ template <typename Element> struct TermRows {
   int64_t taps, tap;   ///< All, and that of the first line.
   int64_t blockStride; ///< From a block of channels to the next one.
   bool hasZeros;       ///< Whether an offset may be negative.
+  bool areNext = false; ///< Offsets are those of lines behind each other.
 
   [[gnu::always_inline]] const Element *at(int64_t row) const {
     const int64_t offset = offsets[tap * kSplitRows + row];
@@ -92,7 +93,8 @@ public:
             taps,
             index % taps,
             2 * blockStride,
-            hasOutside};
+            hasOutside,
+            kPixelStep == kLineTerms && offsets == kEvenOffsets<kPixelStep>.at};
   }
 
 private:

@@ -4,6 +4,7 @@
 // the bit, and against convolutions in double.
 
 #include "ConvTesting.h"
+#include "RoundedTesting.h"
 
 #include <atomic>
 #include <optional>
@@ -115,6 +116,9 @@ std::vector<float> ChainCalls::runApart(Isa isa) {
     if (!values.empty())
       std::copy(values.begin(), values.end(), stage.values[0].data());
     values = runCall(stage, prepareConv, isa);
+    // In front of a depthwise one, which has operands of floats.
+    if (&stage != &stages.back() && stage.attributes.getInt("bf16_parts", 0))
+      std::transform(values.begin(), values.end(), values.begin(), rounded);
   }
   return values;
 }

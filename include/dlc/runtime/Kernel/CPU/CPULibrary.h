@@ -147,7 +147,8 @@
 //                       packs them for blocked tensors; packed_shape,
 //                       packed_shape_3 and packed_shape_5 their shapes before
 //   bf16_parts          1, with packed_w: w0 and w2, where what they read is
-//                       blocked, as cpu.conv has them
+//                       blocked, as cpu.conv has them; then what w0 gives is
+//                       rounded, too
 //   residual is added in front of the last activation, of w2 or w1.
 // cpu.attention inputs (q, k, v, masks...), output y
 //   y = softmax(masks(scale * (query_scale * q) * k)) * v, the softmax along
