@@ -429,12 +429,20 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
 }
 
 BlockedPlan cpu::planPairs(const ConvShape &shape) {
+  constexpr int64_t fewestPixels = 24, manyTiles = 8, fewestTiles = 6;
   BlockedPlan plan = planSplit(shape);
+  const int64_t outer = saturatedProduct({plan.batch, plan.group});
   const int64_t groups = ceilDiv(plan.outChannels, plan.columnUnit);
-  if (plan.groupBlocks < groups)
+  if (saturatedProduct({outer, plan.pixelBlocks, groups}) >= manyTiles)
     return plan;
   plan.columnUnit /= 2;
   plan.groupBlocks = ceilDiv(plan.outChannels, plan.columnUnit);
+  if (plan.pixelUnit != 1 || outer * plan.groupBlocks == 0)
+    return plan;
+  const int64_t wanted =
+      roundUp(ceilDiv(fewestTiles, outer * plan.groupBlocks), 2);
+  plan.pixelBlocks =
+      std::max(plan.pixelBlocks, std::min(wanted, plan.pixels / fewestPixels));
   return plan;
 }
 

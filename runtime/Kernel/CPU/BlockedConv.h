@@ -40,8 +40,8 @@ bool paysToSplit(const ConvShape &shape);
 BlockedPlan planBlocked(const ConvShape &shape);
 /// The same on tiles of bfloat16, or rounded to it.
 BlockedPlan planSplit(const ConvShape &shape);
-/// The same of those that are rounded, but for tiles: halves of groups of
-/// panels balance what few pixels and channels there are.
+/// The same of those that are rounded, but for tiles. Few tiles of the grid are
+/// made of half the columns, or pixels: threads have as much to do each.
 BlockedPlan planPairs(const ConvShape &shape);
 BlockedDepthwisePlan planBlockedDepthwise(const ConvShape &shape);
 /// Pixels of a tile of such a plan, at most, and of those of planSplit().
