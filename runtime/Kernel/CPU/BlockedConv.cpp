@@ -538,10 +538,12 @@ BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   plan.isShortX = shape.shortX;
   plan.isShortY = shape.shortY;
   plan.epilogue = shape.epilogue;
-  constexpr int64_t wantedTiles = 32;
-  plan.rowBlocks = std::clamp<int64_t>(
-      ceilDiv(wantedTiles, std::max<int64_t>(plan.batch * plan.blocks, 1)), 1,
-      std::max<int64_t>(plan.outH / 4, 1));
+  // In twos: two threads have half of the rows each.
+  constexpr int64_t wantedTiles = 32, fewestRows = 4;
+  const int64_t others = std::max<int64_t>(plan.batch * plan.blocks, 1);
+  plan.rowBlocks =
+      std::clamp<int64_t>(roundUp(ceilDiv(wantedTiles, others), 2), 1,
+                          std::max<int64_t>(plan.outH / fewestRows, 1));
   plan.rowBlock = std::max<int64_t>(ceilDiv(plan.outH, plan.rowBlocks), 1);
   plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
   return plan;

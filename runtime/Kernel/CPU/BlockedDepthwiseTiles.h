@@ -282,9 +282,10 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
     return channel / width * (width / kChannelBlock) * size + channel % width;
   };
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t plane = tile / plan.rowBlocks; // Of image and block.
-    const int64_t image = plane / plan.blocks, block = plane % plan.blocks;
-    const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
+    const int64_t block = tile % plan.blocks;
+    const int64_t rows = tile / plan.blocks; // Of image and block of rows.
+    const int64_t image = rows / plan.rowBlocks;
+    const int64_t first = rows % plan.rowBlocks * plan.rowBlock;
     const int64_t last = least(first + plan.rowBlock, plan.outH);
     const int64_t row = (first - plan.outFirst) * plan.outW * blockOf<Result>;
     const int64_t ofImage = image * plan.blocks;
@@ -300,8 +301,8 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
     }
     if constexpr (sizeof(Result) == sizeof(float)) {
       const int64_t rowSize = plan.outW * kChannelBlock;
-      activateRest(y + plane * outSize + row, rowSize, last - first, rowSize,
-                   plan.epilogue);
+      activateRest(y + (ofImage + block) * outSize + row, rowSize, last - first,
+                   rowSize, plan.epilogue);
     }
   }
 }

@@ -573,10 +573,8 @@ void PreparedChain::computeRows(void *const *given, int64_t image,
       const_cast<float *>(x), own.weights(given, Depthwise),
       own.bias(given, Depthwise), residual ? residual + offset : nullptr,
       isLast ? static_cast<float *>(given[own.inputs]) + offset : rows};
-  for (int64_t block = 0; block < plan.blocks; ++block) {
-    const int64_t tile = block * plan.rowBlocks + strip;
-    depthwiseRows(plan, arguments, tile, tile + 1);
-  }
+  depthwiseRows(plan, arguments, strip * plan.blocks,
+                (strip + 1) * plan.blocks);
 }
 
 void PreparedChain::computeLast(void *const *given, int64_t image,

@@ -303,7 +303,8 @@ struct BlockedPlan : Windows {
 };
 
 /// A depthwise convolution of a blocked tensor. Tiles are numbered image, block
-/// of channels, block of rows, the last fastest.
+/// of rows, block of channels, the last fastest: threads have the pixels that
+/// they have of the convolutions before and behind.
 struct BlockedDepthwisePlan : Windows {
   int64_t batch, channels, blocks;
   /// Rows of a plane of x that are in memory: row i is where i mod inRows says.
