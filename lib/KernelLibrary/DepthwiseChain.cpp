@@ -144,6 +144,7 @@ static std::optional<Match> matchStages(ArrayRef<Stage> stages,
   if (Attribute block = last.match.config.get("channel_block"))
     match.config.set("channel_block", block);
   match.packedConfig = last.match.packedConfig;
+  match.roundedPackedConfig = last.match.roundedPackedConfig;
   match.packedForm = stages.front().match.packedForm;
   match.anchorOperands = kChainResidual;
   match.anchorConfig = match.config;

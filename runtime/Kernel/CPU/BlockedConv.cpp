@@ -431,6 +431,16 @@ BlockedPlan cpu::planSplit(const ConvShape &shape) {
 BlockedPlan cpu::planPairs(const ConvShape &shape) {
   constexpr int64_t fewestPixels = 24, manyTiles = 8, fewestTiles = 6;
   BlockedPlan plan = planSplit(shape);
+  if (plan.isPlainX) {
+    // A row of pixels, or a part of one: what lies under them is one row, too.
+    const int64_t width = shape.out[1];
+    const int64_t parts =
+        ceilDiv(std::max<int64_t>(width, 1), mostPixelsOfSplit(shape));
+    plan.pixelUnit =
+        width % parts == 0 ? std::max<int64_t>(width / parts, 1) : 1;
+    const int64_t most = mostPixelsOfSplit(shape) / plan.pixelUnit;
+    plan.pixelBlocks = ceilDiv(plan.pixels / plan.pixelUnit, most);
+  }
   const int64_t outer = saturatedProduct({plan.batch, plan.group});
   const int64_t groups = ceilDiv(plan.outChannels, plan.columnUnit);
   if (saturatedProduct({outer, plan.pixelBlocks, groups}) >= manyTiles)

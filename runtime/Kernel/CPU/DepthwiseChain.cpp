@@ -9,7 +9,7 @@
 // of rows; the depthwise one computes rows from which the last one computes
 // those of y. The stages are the kernels of cpu.conv, so that the numbers are
 // the same. What a front convolution of rounded floats gives is bfloat16, as
-// depthwise convolutions read it elsewhere.
+// depthwise convolutions read it elsewhere: a ring of half the size.
 //
 // A run computes the strips of its tiles one after the other and leaves the
 // ring to whoever computes the next tile, if that has not begun: so the rows
@@ -50,6 +50,7 @@ struct ChainShape {
   bool hasStage[kStages];
   bool hasBias[kStages], hasResidual;
   bool isRounded; ///< Where stages can be.
+  int64_t form;   ///< The attribute packed_w.
 
   const ConvShape &depthwise() const { return stages[Depthwise]; }
 };
@@ -131,6 +132,17 @@ static int64_t outputExtent(const StageCall &stage, const TensorType &x,
   return (padded - reach - 1) / stride + 1;
 }
 
+/// What a stage of x is packed as: depthwise weights, and those of before,
+/// have one form. Artifacts of before have floats of plain inputs in any case.
+static void setForm(const ChainShape &shape, size_t index, bool isBlocked,
+                    Attributes &attributes) {
+  const bool isRounded = shape.isRounded && shape.form != 0 &&
+                         index != Depthwise && (isBlocked || shape.form == 2);
+  attributes.set("packed_w", isRounded ? shape.form : int64_t{1});
+  if (isRounded)
+    attributes.set(std::string(kBf16Parts), int64_t{1});
+}
+
 /// Reads a stage of x, all of whose results but that of the last are blocked.
 static Status readStage(const KernelCall &call, size_t index, bool isEnd,
                         StageCall &stage, const TensorType &x,
@@ -166,15 +178,40 @@ static Status readStage(const KernelCall &call, size_t index, bool isEnd,
     stage.attributes.set("channel_block", block);
   if (index == Depthwise)
     stage.attributes.set("group", w.shape[0]);
-  DLC_RETURN_IF_ERROR(
-      readFlag(call.attributes, "packed_w", shape.stages[index].packed));
-  stage.attributes.set("packed_w", int64_t{1});
-  const bool isPacked = shape.stages[index].packed;
-  const bool isBlocked = x.rank() > w.rank();
-  if (shape.isRounded && isPacked && isBlocked && index != Depthwise)
-    stage.attributes.set(std::string(kBf16Parts), int64_t{1});
+  setForm(shape, index, x.rank() > w.rank(), stage.attributes);
   DLC_RETURN_IF_ERROR(readConv(stage.view(), shape.stages[index]));
-  shape.stages[index].packed = isPacked;
+  shape.stages[index].packed = shape.form != 0;
+  return Status::ok();
+}
+
+/// That x and y are floats, or bfloat16 where a stage that is rounded reads and
+/// writes them.
+static Status checkEnds(const KernelCall &call, const ChainShape &shape) {
+  auto check = [&](const TensorType &type, size_t stage, const char *role) {
+    const bool isShort =
+        type.type == DLC_BF16 && shape.form == 2 && shape.hasStage[stage];
+    return checkTensor(type, isShort ? DLC_BF16 : DLC_F32, role, 4, 5);
+  };
+  DLC_RETURN_IF_ERROR(check(call.inputs[0], Front, "input 0"));
+  return check(call.outputs[0], Last, "the output");
+}
+
+static Status readForm(const KernelCall &call, ChainShape &shape) {
+  int64_t parts = 0;
+  DLC_RETURN_IF_ERROR(readParts(call.attributes, parts));
+  if (parts > 1)
+    return invalid("expected attribute 'bf16_parts' to be 0 or 1, got " +
+                   std::to_string(parts));
+  shape.isRounded = parts == 1;
+  shape.form = call.attributes.getInt("packed_w", 0);
+  const int64_t most = shape.isRounded ? 2 : 1;
+  if (shape.form < 0 || shape.form > most)
+    return invalid("expected attribute 'packed_w' to be 0 to " +
+                   std::to_string(most) + ", got " +
+                   std::to_string(shape.form));
+  if (shape.isRounded && shape.form == 0)
+    return invalid("expected attribute 'packed_w' to be 1 or 2 where "
+                   "'bf16_parts' is 1");
   return Status::ok();
 }
 
@@ -210,18 +247,8 @@ static Status readChain(const KernelCall &call, ChainShape &shape) {
   }
   if (!shape.hasStage[Front] && !shape.hasStage[Last])
     return invalid("expected another convolution beside the depthwise one");
-  DLC_RETURN_IF_ERROR(checkTensor(call.inputs[0], DLC_F32, "input 0", 4, 5));
-  DLC_RETURN_IF_ERROR(
-      checkTensor(call.outputs[0], DLC_F32, "the output", 4, 5));
-  int64_t parts = 0;
-  DLC_RETURN_IF_ERROR(readParts(call.attributes, parts));
-  if (parts > 1)
-    return invalid("expected attribute 'bf16_parts' to be 0 or 1, got " +
-                   std::to_string(parts));
-  shape.isRounded = parts == 1;
-  if (shape.isRounded && !call.attributes.getInt("packed_w", 0))
-    return invalid("expected attribute 'packed_w' to be 1 where 'bf16_parts' "
-                   "is");
+  DLC_RETURN_IF_ERROR(readForm(call, shape));
+  DLC_RETURN_IF_ERROR(checkEnds(call, shape));
   StageCall stages[kStages];
   DLC_RETURN_IF_ERROR(splitAttributes(call, stages));
   TensorType x = call.inputs[0];
@@ -385,6 +412,11 @@ private:
   /// one behind the last.
   int64_t inBegin(int64_t index) const;
   int64_t inEnd(int64_t index) const;
+  /// Element `at` of an operand or result, of which some are bfloat16.
+  static void *elementOf(void *first, int64_t at, bool isShort) {
+    const int64_t size = isShort ? sizeof(uint16_t) : sizeof(float);
+    return first ? static_cast<char *>(first) + at * size : nullptr;
+  }
   int64_t outEnd(int64_t strip) const {
     return std::min((strip + 1) * own.plan.rows, depthwise.outH);
   }
@@ -400,6 +432,7 @@ private:
   BlockedPlan front = {}, last = {};
   BlockedDepthwisePlan depthwise = {};
   int64_t mostPixels[kStages] = {}; ///< Of a tile of a stage.
+  int64_t partsOfPlainRow = 1;      ///< Of a row in front.
   decltype(KernelSet::blockedConv) functions[kStages] = {};
   decltype(KernelSet::blockedDepthwise) depthwiseRows;
 };
@@ -479,6 +512,7 @@ PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
     depthwise.inRows = plan.ringRows;
     front.outPlane = plan.ringRows * front.outW;
     if (shape.stages[Front].bf16Parts == 1) {
+      partsOfPlainRow = ceilDiv(front.outW, mostPixels[Front]);
       front.isShortY = depthwise.isShortX = true;
       depthwiseRows = pairs.blockedDepthwise;
     }
@@ -545,10 +579,10 @@ void PreparedChain::computeFront(void *const *given, int64_t image,
     plan.padTop -= begin * plan.strideH;
     plan.outH = rows;
     plan.pixels = rows * plan.outW;
-    // Of plain rows one at a time.
-    plan.pixelBlocks =
-        plan.isPlainX ? rows : ceilDiv(plan.pixels, mostPixels[Front]);
-    void *arguments[] = {static_cast<float *>(given[0]) + image * sizeOfX(),
+    // Of plain rows one at a time, or parts of them.
+    plan.pixelBlocks = plan.isPlainX ? rows * partsOfPlainRow
+                                     : ceilDiv(plan.pixels, mostPixels[Front]);
+    void *arguments[] = {elementOf(given[0], image * sizeOfX(), plan.isShortX),
                          own.weights(given, Front), own.bias(given, Front),
                          nullptr, ring + at * plan.outW * kChannelBlock};
     functions[Front](plan, arguments, 0, plan.pixelBlocks * plan.groupBlocks);
@@ -584,14 +618,16 @@ void PreparedChain::computeLast(void *const *given, int64_t image,
   plan.outH = outEnd(strip) - begin;
   plan.pixels = plan.outH * plan.outW;
   plan.pixelBlocks = ceilDiv(plan.pixels, mostPixels[Last]);
-  const int64_t at = image * sizeOfY() +
-                     begin * plan.outW * (plan.isPlainY ? 1 : kChannelBlock);
-  auto *residual =
-      static_cast<float *>(own.shape.hasResidual ? given[kResidual] : nullptr);
+  auto at = [&](void *first, bool isShort) {
+    const int64_t block = plan.isPlainY ? 1 : kChannelBlock * (1 + isShort);
+    return elementOf(first, image * sizeOfY() + begin * plan.outW * block,
+                     isShort);
+  };
+  void *residual = own.shape.hasResidual ? given[kResidual] : nullptr;
   void *arguments[] = {const_cast<float *>(rows), own.weights(given, Last),
                        own.bias(given, Last),
-                       residual ? residual + at : nullptr,
-                       static_cast<float *>(given[own.inputs]) + at};
+                       at(residual, plan.isShortResidual),
+                       at(given[own.inputs], plan.isShortY)};
   functions[Last](plan, arguments, 0, plan.pixelBlocks * plan.groupBlocks);
 }
 

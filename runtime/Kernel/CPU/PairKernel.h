@@ -25,11 +25,20 @@ using Rounded = uint16_t;
 using Rounded = float;
 #endif
 
+/// A pair of terms of each row of a, those of a row behind those of the one
+/// before, and the row of b that they meet.
+struct PairColumn {
+  const Rounded *terms;
+  int64_t pair;
+};
+
 /// One call of a kernel: sums of rows of a, some vectors of columns of b, as
 /// floats or rounded.
 template <typename Result> struct PairArguments {
   TermRows<Rounded> a;
-  const uint32_t *b; ///< Pairs.
+  const PairColumn *columns; ///< In place of a; null where rows are in lines.
+  int64_t firstRow;          ///< Of the columns.
+  const uint32_t *b;         ///< Pairs.
   int64_t bStride;   ///< From row to row.
   /// Rows of b that come later, of which two are fetched with each sixteen
   /// terms, as BlockedArguments have it, and how far these lie apart, and from
@@ -37,7 +46,7 @@ template <typename Result> struct PairArguments {
   /// longer.
   const uint32_t *ahead;
   int64_t aheadStride, aheadStep;
-  int64_t pairs;
+  int64_t pairs; ///< Or columns.
   Result *c;
   /// From row to row, and from one block of columns to the next.
   int64_t cStride, cPanel;
@@ -230,7 +239,28 @@ void pairKernel(const PairArguments<Result> &t) {
   sums.finish(t);
 }
 
-template <typename Result> struct PairKernelTable {
+/// The same of columns: first layers, whose terms are no lines, but few.
+template <int rows, int vectors, typename Result>
+void columnKernel(const PairArguments<Result> &t) {
+  PairSums<rows, vectors> sums;
+  sums.start(t);
+  const PairColumn *column = t.columns, *const end = column + t.pairs;
+  const int64_t first = 2 * t.firstRow, bStride = t.bStride;
+  const uint32_t *const rowsOfB = t.b;
+  for (; column != end; ++column) {
+    const Rounded *a = column->terms + first;
+    const uint32_t *b = rowsOfB + column->pair * bStride;
+    auto termsOf = [&](int i) __attribute__((always_inline)) {
+      return a + 2 * i;
+    };
+    sums.template add<0>(termsOf, b);
+    if constexpr (kPairSteps == 2)
+      sums.template add<1>(termsOf, b);
+  }
+  sums.finish(t);
+}
+
+template <typename Result, bool areColumns> struct PairKernelTable {
   PairKernel<Result> at[kTallPairRows + 1][kPairVectors + 1] = {};
   constexpr PairKernelTable() { fill<1, 1>(); }
 
@@ -238,7 +268,10 @@ private:
   template <int rows, int vectors> constexpr void fill() {
     if constexpr (vectors <=
                   (rows > kPairRows ? kTallPairVectors : kPairVectors)) {
-      at[rows][vectors] = pairKernel<rows, vectors, Result>;
+      if constexpr (areColumns)
+        at[rows][vectors] = columnKernel<rows, vectors, Result>;
+      else
+        at[rows][vectors] = pairKernel<rows, vectors, Result>;
       fill<rows, vectors + 1>();
     } else if constexpr (rows < kTallPairRows) {
       fill<rows + 1, 1>();
@@ -247,9 +280,11 @@ private:
 };
 
 template <typename Result>
-inline PairKernel<Result> pairKernelOf(int64_t rows, int64_t vectors) {
-  static constexpr PairKernelTable<Result> table;
-  return table.at[rows][vectors];
+inline void runPairs(const PairArguments<Result> &t, int64_t rows,
+                     int64_t vectors) {
+  static constexpr PairKernelTable<Result, false> ofLines;
+  static constexpr PairKernelTable<Result, true> ofColumns;
+  (t.columns ? ofColumns.at : ofLines.at)[rows][vectors](t);
 }
 
 /// A call of which `columns` < vectors * kLanes are in c: it sums into a
@@ -260,6 +295,8 @@ inline void runPartialPairs(const PairArguments<Result> &t, int64_t rows,
   alignas(64) float sums[kPairRows * kPairVectors * kLanes];
   PairArguments<float> own = {};
   own.a = t.a;
+  own.columns = t.columns;
+  own.firstRow = t.firstRow;
   own.b = t.b;
   own.bStride = t.bStride;
   own.ahead = t.ahead;
@@ -269,7 +306,7 @@ inline void runPartialPairs(const PairArguments<Result> &t, int64_t rows,
   own.c = sums;
   own.cStride = vectors * kLanes;
   own.cPanel = kPanelWidth;
-  pairKernelOf<float>(rows, vectors)(own);
+  runPairs(own, rows, vectors);
   const Vec low = splat(t.low), high = splat(t.high);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; j += kLanes) {
@@ -326,7 +363,7 @@ inline void multiplyPairs(int64_t rows, LineRows<Rounded> a, PairColumns b,
   for (int64_t call = 0; call < calls; ++call) {
     fetchPart(t, call, b.next, b.stride);
     const int64_t own = rows / calls + (call < rows % calls);
-    pairKernelOf<float>(own, columns / kLanes)(t);
+    runPairs(t, own, columns / kLanes);
     t.a.block += own * a.row;
     t.c += own * sumStride;
   }

@@ -14,8 +14,8 @@
 #include "GridRuns.h"
 #include "PairKernel.h"
 #include "PairRows.h"
+#include "PlainColumns.h"
 #include "PlainPixels.h"
-#include "PlainRows.h"
 #include "RoundedWinogradTiles.h"
 #include "WriteResults.h"
 
@@ -28,6 +28,7 @@ constexpr int64_t kPairTerms = 2048 / sizeof(Rounded);
 struct PairScratch {
   alignas(64) Rounded lines[kPairTerms / kLineTerms * kLineStride];
   int64_t offsets[kMostPairRows];
+  PairColumn columns[kPairTerms / 2];
 };
 
 /// Whether results are complete in registers, where they can be rounded.
@@ -101,7 +102,8 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
                                         int64_t count, bool isLast) {
   const int64_t *offsets = t.a.offsets;
   const uint32_t *group = t.b;
-  const bool isTall = t.a.areNext && count <= kTallPairVectors * kLanes;
+  const bool isTall =
+      (t.columns || t.a.areNext) && count <= kTallPairVectors * kLanes;
   const int64_t most = isTall ? kTallPairRows : kPairRows;
   const int64_t calls = (rows + most - 1) / most;
   const uint32_t *ahead = t.ahead;
@@ -111,6 +113,7 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
     t.a.offsets = offsets + row;
+    t.firstRow = row;
     for (int64_t j = 0; j < count; j += kPairVectors * kLanes) {
       const int64_t columns = least<int64_t>(count - j, kPairVectors * kLanes);
       const int64_t vectors = (columns + kLanes - 1) / kLanes;
@@ -124,7 +127,7 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
       if (t.residual && row + 2 * own < rows)
         fetchResidual(t.residual + 2 * own * cStride, own, columns);
       if (columns == vectors * kLanes)
-        pairKernelOf<Result>(own, vectors)(t);
+        runPairs(t, own, vectors);
       else
         runPartialPairs(t, own, columns, vectors);
       if constexpr (sizeof(Result) == sizeof(float))
@@ -165,8 +168,16 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
   int64_t begin = 0;
   do {
     const int64_t end = least(begin + most, terms);
-    t.a = findTerms(from, rows, begin, end, scratch);
-    t.pairs = (end - begin + 1) / 2;
+    if constexpr (requires {
+                    from.columns(rows, begin, end, nullptr, nullptr);
+                  }) {
+      t.columns = scratch.columns;
+      t.a.offsets = scratch.offsets;
+      t.pairs = from.columns(rows, begin, end, scratch.lines, scratch.columns);
+    } else {
+      t.a = findTerms(from, rows, begin, end, scratch);
+      t.pairs = (end - begin + 1) / 2;
+    }
     t.accumulate = begin > 0;
     t.clamp = end == terms && isClamp(epilogue);
     for (int64_t first = 0, count; first < columns; first += count) {
@@ -286,6 +297,7 @@ public:
   template <typename Source> void run();
 
 private:
+  void runPlain(const float *x);
   template <typename Element> Element *ofImage(void *y) const {
     return y ? static_cast<Element *>(y) + part.outputOffset() : nullptr;
   }
@@ -385,14 +397,25 @@ inline void PairConv::runRows(int64_t terms, const Rows &from) {
     runToSums(terms, from);
 }
 
+/// Pixels of one row of the image at a time: they lie evenly.
+inline void PairConv::runPlain(const float *x) {
+  PlainRows(plan, x, part.pixel)
+      .forRows(part.pixels, [&](int64_t row, int64_t count) {
+        ConvRun own = part;
+        own.pixel += row;
+        own.pixels = count;
+        const PlainRows plain(plan, x, own.pixel);
+        PairConv(plan, arguments, own, scratch)
+            .runRows(plain.lines() * kLineTerms, PlainColumns{plain});
+      });
+}
+
 template <typename Source> inline void PairConv::run() {
   const auto *x =
       static_cast<const Source *>(arguments[0]) + part.inputOffset();
   if constexpr (sizeof(Source) == sizeof(float))
-    if (plan.isPlainX) {
-      const PlainRows plain(plan, x, part.pixel);
-      return runRows(plain.lines() * kLineTerms, RoundedPlain{plain});
-    }
+    if (plan.isPlainX)
+      return runPlain(x);
   int64_t offsets[kMostSplitTaps * kSplitRows];
   const PixelRowsOf<Source> rows(plan, x, part.pixel, part.pixels, offsets);
   runRows(plan.inChannels * plan.kernelH * plan.kernelW,

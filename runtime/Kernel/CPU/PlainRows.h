@@ -16,7 +16,8 @@ namespace {
 class PlainRows {
 public:
   PlainRows(const BlockedPlan &plan, const float *x, int64_t first)
-      : plan(plan), x(x), first(first) {}
+      : plan(plan), x(x), first(first), firstTop(topOf(first)),
+        firstLeft(leftOf(first)) {}
 
   /// That there are.
   int64_t count() const { return plan.inChannels * plan.kernelH; }
@@ -53,14 +54,25 @@ private:
   const BlockedPlan &plan;
   const float *x;
   const int64_t first;
+  const int64_t firstTop, firstLeft;
+
+  /// Of what is under the first tap.
+  int64_t topOf(int64_t pixel) const {
+    return pixel / plan.outW * plan.strideH - plan.padTop;
+  }
+  int64_t leftOf(int64_t pixel) const {
+    return pixel % plan.outW * plan.strideW - plan.padLeft;
+  }
 };
 
 inline void PlainRows::round(int64_t index, int64_t row, int64_t columns,
                              uint16_t *target) const {
-  const int64_t pixel = first + row;
-  const int64_t top = pixel / plan.outW * plan.strideH - plan.padTop +
-                      index % plan.kernelH * plan.dilationH;
-  const int64_t left = pixel % plan.outW * plan.strideW - plan.padLeft;
+  // Divisions of 64 bits would take as long as rounding.
+  const int64_t channel =
+      static_cast<uint32_t>(index) / static_cast<uint32_t>(plan.kernelH);
+  const int64_t top = (row == 0 ? firstTop : topOf(first + row)) +
+                      (index - channel * plan.kernelH) * plan.dilationH;
+  const int64_t left = row == 0 ? firstLeft : leftOf(first + row);
   const int64_t count = (columns - 1) * plan.strideW + kLineTerms;
   const bool isInside = top >= 0 && top < plan.inH;
   const int64_t begin =
@@ -68,47 +80,10 @@ inline void PlainRows::round(int64_t index, int64_t row, int64_t columns,
   const int64_t end = most(least(plan.inW - left, count), begin);
   __builtin_memset(target, 0, begin * sizeof(*target));
   if (begin < end)
-    roundTerms(x + (index / plan.kernelH * plan.inH + top) * plan.inW + left +
-                   begin,
+    roundTerms(x + (channel * plan.inH + top) * plan.inW + left + begin,
                end - begin, target + begin);
   __builtin_memset(target + end, 0, (count - end) * sizeof(*target));
 }
-
-/// The same as rows of a matrix.
-struct RoundedPlain {
-  const PlainRows &from;
-
-  /// As that of RoundedMatrix; the bounds are multiples of kLineTerms.
-  template <typename Element>
-  void round(int64_t rows, int64_t begin, int64_t end, Element *lines) const {
-    uint16_t rounded[PlainRows::kMostRounded];
-    const int64_t terms = from.rowTerms();
-    from.forRows(rows, [&](int64_t row, int64_t count) {
-      for (int64_t index = begin / terms; index < end / terms; ++index) {
-        const bool isThere = index < from.count();
-        if (isThere)
-          from.round(index, row, count, rounded);
-        for (int64_t i = 0; i < count; ++i)
-          for (int64_t tap = 0; tap < terms; ++tap) {
-            const uint16_t value = isThere && tap < from.taps()
-                                       ? rounded[i * from.step() + tap]
-                                       : 0;
-            *roundedAt(lines, row + i, index * terms + tap - begin) =
-                elementOf(value, Element());
-          }
-      }
-    });
-  }
-
-private:
-  static uint16_t elementOf(uint16_t rounded, uint16_t) { return rounded; }
-  static float elementOf(uint16_t rounded, float) {
-    const uint32_t bits = uint32_t{rounded} << 16;
-    float value;
-    __builtin_memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
-};
 
 } // namespace
 } // namespace dlc::rt::cpu

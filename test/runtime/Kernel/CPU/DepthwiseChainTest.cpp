@@ -41,9 +41,12 @@ struct ChainCalls {
   std::vector<float> runApart(Isa isa);
   /// The same of plain tensors in double, in the layout of the result.
   std::vector<double> expected();
-  void pack();
-  /// Floats of what is between blocks are rounded to bfloat16, packed.
-  void round();
+  void pack(int64_t form = 1);
+  /// Bfloat16 holds x and a residual.
+  void roundEnds();
+  /// Floats are rounded to bfloat16, packed in that form: of blocks alone in
+  /// the first.
+  void round(int64_t form);
 
   std::vector<ConvCase> cases;
   std::vector<Call> plain, stages;
@@ -148,24 +151,25 @@ static void addWorkspace(Call &call) {
     call.workspace = TensorType{DLC_I8, {static_cast<int64_t>(bytes)}};
 }
 
-void ChainCalls::round() {
+void ChainCalls::round(int64_t form) {
   chain.attributes.set("bf16_parts", int64_t{1});
-  chain.values = unpacked;
-  pack();
+  pack(form);
   for (size_t i = 0; i < stages.size(); ++i) {
     Call &stage = stages[i];
-    const bool isBlocked = stage.inputs[0].rank() == 5 && cases[i].group == 1;
-    if (!isBlocked)
+    const bool isBlocked = stage.inputs[0].rank() == 5;
+    if (cases[i].group != 1 || (!isBlocked && form == 1))
       continue;
     stage.values[1] = plain[i].values[1];
     stage.attributes.set("bf16_parts", int64_t{1});
+    stage.attributes.set("packed_w", form);
     packW(stage);
   }
 }
 
-void ChainCalls::pack() {
+void ChainCalls::pack(int64_t form) {
   const LibraryEntry &entry = entryOfChains();
-  chain.attributes.set("packed_w", int64_t{1});
+  chain.attributes.set("packed_w", form);
+  chain.values = unpacked;
   const KernelCall call = chain.view();
   std::vector<GuardedBuffer> packed = chain.values;
   for (size_t operand : {1, 3, 5}) {
@@ -178,6 +182,20 @@ void ChainCalls::pack() {
     ASSERT_TRUE(packed[operand].guardsIntact());
   }
   chain.values = std::move(packed);
+}
+
+void ChainCalls::roundEnds() {
+  auto roundBoth = [&](size_t operand, Call &own, Call &ownPlain, size_t from) {
+    if (from >= own.inputs.size())
+      return;
+    roundOperand(own, from);
+    roundOperand(ownPlain, from);
+    GuardedBuffer &values = unpacked[operand];
+    std::transform(values.data(), values.data() + values.size(), values.data(),
+                   rounded);
+  };
+  roundBoth(0, stages.front(), plain.front(), 0);
+  roundBoth(7, stages.back(), plain.back(), 3);
 }
 
 namespace {
@@ -271,9 +289,11 @@ static void check(const ChainCase &c) {
   if ((c.blockedX && c.channels % 16 != 0) ||
       (c.blockedY && outChannels % 16 != 0))
     return; // Blocks that are rounded are whole.
-  calls.round();
-  SCOPED_TRACE("rounded");
-  checkOnce(rounded);
+  for (int64_t form : {1, 2}) {
+    calls.round(form);
+    SCOPED_TRACE("rounded, in form " + std::to_string(form));
+    checkOnce(rounded);
+  }
 }
 
 static StageCase depthwise(int64_t kernel, int64_t stride, int64_t pad,
@@ -319,6 +339,93 @@ TEST(DepthwiseChainTest, InvertedResidual) {
          pointwise(96, "relu"),
          depthwise(3, 2, 1),
          pointwise(32)});
+}
+
+/// What is in blocks of 16 channels in larger ones; `type` is plain.
+static std::vector<double> inBlocks(const std::vector<float> &values,
+                                    const TensorType &type, int64_t width) {
+  const int64_t pixels = type.shape[2] * type.shape[3];
+  std::vector<double> result(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t pixel = i / 16 % pixels;
+    const int64_t channel = i / 16 / pixels * 16 + i % 16; // Of all images.
+    result[(channel / width * pixels + pixel) * width + channel % width] =
+        values[i];
+  }
+  return result;
+}
+
+/// Tensors of bfloat16 give what floats of the same values do, rounded, but for
+/// the order of sums.
+static void checkShort(const ChainCase &c) {
+  ChainCalls calls(c);
+  calls.roundEnds();
+  calls.round(2);
+  for (Shorts shorts : kShorts) {
+    shorts.residual &= c.residual;
+    SCOPED_TRACE(textOf(shorts));
+    Call call = calls.chain;
+    auto set = [&](size_t operand, Call &own, size_t from) {
+      setShort(call, operand,
+               blocked(own.values[from].data(), own.inputs[from], 32),
+               blockedType(own.inputs[from], 32));
+    };
+    if (shorts.x)
+      set(0, calls.plain.front(), 0);
+    if (shorts.residual)
+      set(7, calls.plain.back(), 3);
+    if (shorts.y) {
+      call.output = blockedType(calls.plain.back().output, 32);
+      call.output.type = DLC_BF16;
+    }
+    addWorkspace(call);
+    for (Isa isa : runnableIsas(call)) {
+      SCOPED_TRACE(std::string(nameOf(isa)));
+      std::vector<double> expected = inBlocks(
+          calls.runApart(isa), calls.plain.back().output, shorts.y ? 32 : 16);
+      const std::vector<float> values =
+          runCall(call, prepareDepthwiseChain, isa);
+      if (shorts.y)
+        expectNearest(values, expected);
+      else
+        EXPECT_LE(errorOf(values, expected), 4e-6);
+    }
+  }
+}
+
+TEST(DepthwiseChainTest, ShortEnds) {
+  for (bool residual : {false, true})
+    for (const char *activation : {"relu", "silu"})
+      checkShort({2,
+                  32,
+                  {15, 14},
+                  pointwise(48, "relu"),
+                  depthwise(3, 1, 1),
+                  pointwise(32, activation),
+                  true,
+                  true,
+                  true,
+                  residual});
+  checkShort({1,
+              64,
+              {21, 13},
+              StageCase{96, {3, 3}, {1, 1}, {1, 1, 1, 1}, {}, "relu"},
+              depthwise(3, 2, 1),
+              pointwise(160)});
+}
+
+/// Rows in front that are longer than what is rounded at once, and parts of
+/// them that are not even.
+TEST(DepthwiseChainTest, LongPlainRows) {
+  for (int64_t width : {128, 129, 257, 300})
+    check({1,
+           3,
+           {9, width},
+           StageCase{32, {3, 3}, {1, 1}, {1, 1, 1, 1}, {}, "relu"},
+           depthwise(3, 1, 1),
+           pointwise(16),
+           false,
+           true});
 }
 
 /// Channels in front and behind that are no blocks.
@@ -627,7 +734,7 @@ TEST(DepthwiseChainTest, Refused) {
   refuse([](Call &c) { c.attributes.set("bf16_parts", int64_t{3}); },
          "'bf16_parts' to be 0 or 1, got 3");
   refuse([](Call &c) { c.attributes.set("bf16_parts", int64_t{1}); },
-         "'packed_w' to be 1 where 'bf16_parts' is");
+         "'packed_w' to be 1 or 2 where 'bf16_parts' is");
   for (const char *name :
        {"group", "front_group", "front_algorithm", "last_strides", "winograd",
         "front_packed_w", "last_channel_block", "depthwise_pads"})

@@ -29,11 +29,58 @@ inline float rounded(float value) {
                                       : static_cast<float>(result);
 }
 
+/// Which tensors are of bfloat16.
+struct Shorts {
+  bool x, residual, y;
+};
+inline constexpr Shorts kShorts[] = {{true, false, false},
+                                     {false, true, true},
+                                     {true, true, true},
+                                     {true, true, false}};
+
+inline std::string textOf(Shorts shorts) {
+  return std::string(shorts.x ? " short x" : "") +
+         (shorts.residual ? " short residual" : "") +
+         (shorts.y ? " short y" : "");
+}
+
+inline void roundOperand(Call &call, size_t operand) {
+  for (int64_t i = 0; i < call.values[operand].size(); ++i)
+    call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
+}
+
+inline void setShort(Call &call, size_t operand,
+                     const std::vector<float> &values, TensorType type) {
+  const std::vector<uint16_t> shorts =
+      shortsOf(values.data(), static_cast<int64_t>(values.size()));
+  type.type = DLC_BF16;
+  call.values[operand] = GuardedBuffer(floatsOf(type));
+  std::copy_n(shorts.begin(), shorts.size(),
+              reinterpret_cast<uint16_t *>(call.values[operand].data()));
+  call.inputs[operand] = std::move(type);
+}
+
 /// The operands of the product are.
 inline void roundOperands(Call &call) {
   for (size_t operand : {0, 1})
-    for (int64_t i = 0; i < call.values[operand].size(); ++i)
-      call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
+    roundOperand(call, operand);
+}
+
+/// Results are the nearest bfloat16 of the sums, but for sums whose order says
+/// which of two that is.
+inline void expectNearest(const std::vector<float> &values,
+                          const std::vector<double> &expected) {
+  double scale = 0;
+  for (double value : expected)
+    scale = std::max(scale, std::fabs(value));
+  const double off = 4e-6 * scale;
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float low = rounded(static_cast<float>(expected[i] - off));
+    const float high = rounded(static_cast<float>(expected[i] + off));
+    ASSERT_TRUE(values[i] >= low && values[i] <= high)
+        << "element " << i << ": " << values[i] << ", expected " << expected[i];
+  }
 }
 
 inline MatmulCase roundedCase(int64_t m, int64_t n, int64_t k) {

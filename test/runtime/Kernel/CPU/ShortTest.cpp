@@ -17,64 +17,19 @@ using namespace dlc::rt::cpu::testing;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which tensors are of bfloat16.
-struct Shorts {
-  bool x, residual, y;
-};
-constexpr Shorts kShorts[] = {{true, false, false},
-                              {false, true, true},
-                              {true, true, true},
-                              {true, true, false}};
-
-std::string textOf(Shorts shorts) {
-  return std::string(shorts.x ? " short x" : "") +
-         (shorts.residual ? " short residual" : "") +
-         (shorts.y ? " short y" : "");
-}
-
-void roundOperand(Call &call, size_t operand) {
-  for (int64_t i = 0; i < call.values[operand].size(); ++i)
-    call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
-}
-
-void setShort(Call &call, size_t operand, const std::vector<float> &values,
-              TensorType type) {
-  const std::vector<uint16_t> shorts =
-      shortsOf(values.data(), static_cast<int64_t>(values.size()));
-  type.type = DLC_BF16;
-  call.values[operand] = GuardedBuffer(floatsOf(type));
-  std::copy_n(shorts.begin(), shorts.size(),
-              reinterpret_cast<uint16_t *>(call.values[operand].data()));
-  call.inputs[operand] = std::move(type);
-}
-
 std::vector<float> valuesOf(Call &call, size_t operand) {
   float *data = call.values[operand].data();
   return {data, data + call.values[operand].size()};
 }
 
-/// Results are the nearest bfloat16 of the sums, but for sums whose order says
-/// which of two that is.
 void expectRounded(Call &call, PrepareFunction prepare,
                    const std::vector<double> &expected,
                    const std::string &label) {
   if (call.output.type == DLC_F32)
     return expectMatches(call, prepare, expected, label);
-  double scale = 0;
-  for (double value : expected)
-    scale = std::max(scale, std::fabs(value));
   for (Isa isa : runnableIsas(call)) {
     SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
-    const std::vector<float> values = runCall(call, prepare, isa);
-    ASSERT_EQ(values.size(), expected.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      const double off = 4e-6 * scale;
-      const float low = rounded(static_cast<float>(expected[i] - off));
-      const float high = rounded(static_cast<float>(expected[i] + off));
-      ASSERT_TRUE(values[i] >= low && values[i] <= high)
-          << "element " << i << ": " << values[i] << ", expected "
-          << expected[i];
-    }
+    expectNearest(runCall(call, prepare, isa), expected);
   }
 }
 

@@ -146,9 +146,12 @@
 //   packed_w            1: all weights hold what pack() wrote, as cpu.conv
 //                       packs them for blocked tensors; packed_shape,
 //                       packed_shape_3 and packed_shape_5 their shapes before
-//   bf16_parts          1, with packed_w: w0 and w2, where what they read is
-//                       blocked, as cpu.conv has them; then what w0 gives is
-//                       rounded, too
+//                       2, with bf16_parts: w0 and w2 as those of 2 there
+//   bf16_parts          1, with packed_w: w0 and w2 as cpu.conv has them, and
+//                       then what w0 gives is rounded, too. With packed_w 1,
+//                       of older artifacts, not w0 of a plain x; with 2 a
+//                       blocked x of w0, and y and a residual of w2, may be
+//                       bf16, as there
 //   residual is added in front of the last activation, of w2 or w1.
 // cpu.attention inputs (q, k, v, masks...), output y
 //   y = softmax(masks(scale * (query_scale * q) * k)) * v, the softmax along
