@@ -16,22 +16,54 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Output rows of one vector of channels of a plane.
-template <typename Source, typename Result> struct BlockedRows {
+/// Channels of bfloat16 lie two by two in the lanes of a vector. Where a vector
+/// is half a line, those of a line are two vectors, of the channels with even
+/// numbers and of those with odd ones: so a line takes a shift and a mask,
+/// where vectors of neighbours take two operations each.
+constexpr int kLineVectors = kLanes == kChannelBlock ? 2 : 1;
+
+template <typename Source, int vectors>
+[[gnu::always_inline]] inline void loadLanes(const Source *source,
+                                             Vec (&values)[vectors]) {
+  if constexpr (vectors == 1) {
+    values[0] = loadElements(source, kLanes);
+  } else {
+    const auto line =
+        reinterpret_cast<Words>(load(reinterpret_cast<const float *>(source)));
+    values[0] = reinterpret_cast<Vec>(line << 16);
+    values[1] = reinterpret_cast<Vec>(line & 0xffff0000u);
+  }
+}
+
+template <typename Result, int vectors>
+[[gnu::always_inline]] inline void storeLanes(Result *target,
+                                              const Vec (&values)[vectors]) {
+  if constexpr (vectors == 1)
+    storeElements(target, values[0], kLanes);
+  else
+    storeAlternating(target, values[0], values[1]);
+}
+
+/// Output rows of one vector of channels of a plane, or of a line of them.
+template <typename Source, typename Result, int vectors> struct BlockedRows {
   const BlockedDepthwisePlan &plan;
   const Source *x;
-  const float *w;
-  Vec bias, low, high;   ///< The bounds of a clamp, or infinite ones.
+  const float *w; ///< [taps], of 16 channels or kLineVectors vectors.
+  Vec bias[vectors];
+  Vec low, high;          ///< The bounds of a clamp, or infinite ones.
   const Result *residual; ///< Of the first row; null when absent.
   Result *y;              ///< Of the first row.
   int64_t first, last;
 };
 
 /// One of them.
-template <typename Source, typename Result>
-struct BlockedRow : BlockedRows<Source, Result> {
-  using Base = BlockedRows<Source, Result>;
+template <typename Source, typename Result, int vectors>
+struct BlockedRow : BlockedRows<Source, Result, vectors> {
+  using Base = BlockedRows<Source, Result, vectors>;
   using Base::plan, Base::x, Base::residual, Base::y, Base::low, Base::high;
+  /// Of weights.
+  static constexpr int64_t kTapStep =
+      vectors == 1 ? kChannelBlock : vectors * kLanes;
 
   explicit BlockedRow(const Base &rows) : Base(rows), row(rows.first) {
     firstIn = row * plan.strideH - plan.padTop;
@@ -67,33 +99,39 @@ struct BlockedRow : BlockedRows<Source, Result> {
     return x + at * plan.inW * blockOf<Source>;
   }
 
-  [[gnu::always_inline]] void finish(Vec sum, int64_t column) const {
+  [[gnu::always_inline]] void start(Vec (&sums)[vectors]) const {
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] = Base::bias[v];
+  }
+  [[gnu::always_inline]] void finish(Vec (&sums)[vectors],
+                                     int64_t column) const {
     const int64_t at = column * blockOf<Result>;
-    if (residual)
-      sum += loadElements(residual + at, kLanes);
-    sum = minOf(maxOf(sum, low), high);
+    if constexpr (vectors == 1)
+      if (residual)
+        sums[0] += loadElements(residual + at, kLanes);
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] =
+        minOf(maxOf(sums[v], low), high);
     // Of floats the other activations have a loop of their own.
     if constexpr (sizeof(Result) == sizeof(uint16_t))
-      if (!isClamp(plan.epilogue)) {
-        float values[kLanes];
-        store(values, sum);
-        activateRest(values, kLanes, 1, kLanes, plan.epilogue);
-        sum = load(values);
-      }
-    storeElements(y + at, sum, kLanes);
+      if (!isClamp(plan.epilogue))
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+          float values[kLanes];
+          store(values, sums[v]);
+          activateRest(values, kLanes, 1, kLanes, plan.epilogue);
+          sums[v] = load(values);
+        }
+    storeLanes(y + at, sums);
   }
 };
 
 /// The rows of taps that are inside of the image: where each begins, and its
 /// weights.
 template <int kernel, typename Source> struct BlockedTaps {
-  template <typename Result>
-  [[gnu::always_inline]] explicit BlockedTaps(
-      const BlockedRow<Source, Result> &r) {
+  template <typename Row>
+  [[gnu::always_inline]] explicit BlockedTaps(const Row &r) {
     for (int64_t tap = 0; tap < kernel; ++tap)
       if (r.hasRow(tap)) {
         x[count] = r.xRow(tap);
-        w[count++] = r.w + tap * kernel * kChannelBlock;
+        w[count++] = r.w + tap * kernel * Row::kTapStep;
       }
   }
   const Source *x[kernel];
@@ -110,21 +148,22 @@ enum class Outside {
 
 /// Outputs [column, column + count) of a square kernel without dilation.
 template <int kernel, int stride, int count, Outside outside, typename Source,
-          typename Result>
+          typename Result, int vectors>
 [[gnu::always_inline]] inline void
-blockedOutputs(const BlockedRow<Source, Result> &r,
+blockedOutputs(const BlockedRow<Source, Result, vectors> &r,
                const BlockedTaps<kernel, Source> &taps, int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
   constexpr int width = (count - 1) * stride + kernel;
   const int64_t left = column * stride - plan.padLeft;
   const int64_t begin = -left, end = plan.inW - left;
-  Vec sums[count];
-  DLC_UNROLL for (int i = 0; i < count; ++i) sums[i] = r.bias;
+  Vec sums[count][vectors];
+  DLC_UNROLL for (int i = 0; i < count; ++i) r.start(sums[i]);
   for (int tap = 0; tap < taps.count; ++tap) {
     const Source *x = taps.x[tap] + left * blockOf<Source>;
-    Vec w[kernel];
-    DLC_UNROLL for (int j = 0; j < kernel; ++j) w[j] =
-        load(taps.w[tap] + j * kChannelBlock);
+    Vec w[kernel][vectors];
+    DLC_UNROLL for (int j = 0; j < kernel; ++j)
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) w[j][v] =
+            load(taps.w[tap] + j * r.kTapStep + v * kLanes);
     DLC_UNROLL for (int at = 0; at < width; ++at) {
       const Source *element = x + at * blockOf<Source>;
       if constexpr (outside == Outside::Any) {
@@ -135,11 +174,13 @@ blockedOutputs(const BlockedRow<Source, Result> &r,
       } else if (outside == Outside::Ends && at >= width - kernel / 2) {
         element = at >= end ? kNoTermsOf<Source> : element;
       }
-      const Vec value = loadElements(element, kLanes);
+      Vec values[vectors];
+      loadLanes(element, values);
       DLC_UNROLL for (int j = 0; j < kernel; ++j) {
         const int i = (at - j) / stride;
         if (at >= j && (at - j) % stride == 0 && i < count)
-          sums[i] += w[j] * value;
+          DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+              w[j][v] * values[v];
       }
     }
   }
@@ -153,9 +194,10 @@ constexpr bool choosesElements(int kernel, int stride, int count) {
   return count >= 7 && (kernel == 3 || stride > 1);
 }
 
-template <int kernel, int stride, int count, typename Source, typename Result>
+template <int kernel, int stride, int count, typename Source, typename Result,
+          int vectors>
 [[gnu::always_inline]] inline void
-runOutputs(const BlockedRow<Source, Result> &r,
+runOutputs(const BlockedRow<Source, Result, vectors> &r,
            const BlockedTaps<kernel, Source> &taps, int64_t &column) {
   constexpr int width = (count - 1) * stride + kernel;
   for (; column + count <= r.plan.outW; column += count) {
@@ -172,12 +214,12 @@ runOutputs(const BlockedRow<Source, Result> &r,
 }
 
 /// Seven or fourteen at a time: images of networks are multiples of them.
-template <int kernel, int stride, typename Source, typename Result>
-void runBlockedRows(const BlockedRows<Source, Result> &rows) {
-  for (BlockedRow<Source, Result> r(rows); r.row < r.last; r.step()) {
+template <int kernel, int stride, typename Source, typename Result, int vectors>
+void runBlockedRows(const BlockedRows<Source, Result, vectors> &rows) {
+  for (BlockedRow<Source, Result, vectors> r(rows); r.row < r.last; r.step()) {
     const BlockedTaps<kernel, Source> taps(r);
     int64_t column = 0;
-    if constexpr (kLanes == 16) // With 32 registers.
+    if constexpr (kLanes == 16 && vectors == 1) // With 32 registers.
       runOutputs<kernel, stride, 14>(r, taps, column);
     runOutputs<kernel, stride, 7>(r, taps, column);
     runOutputs<kernel, stride, 3>(r, taps, column);
@@ -187,35 +229,39 @@ void runBlockedRows(const BlockedRows<Source, Result> &rows) {
 
 /// As blockedOutputs(), of any kernel, and of any stride where that is 0.
 template <int stride, int count, bool isInside, typename Source,
-          typename Result>
+          typename Result, int vectors>
 [[gnu::always_inline]] inline void
-anyOutputs(const BlockedRow<Source, Result> &r, int64_t column) {
+anyOutputs(const BlockedRow<Source, Result, vectors> &r, int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
   const int64_t step = stride ? stride : plan.strideW;
   const int64_t left = column * step - plan.padLeft;
-  Vec sums[count];
-  DLC_UNROLL for (int i = 0; i < count; ++i) sums[i] = r.bias;
+  Vec sums[count][vectors];
+  DLC_UNROLL for (int i = 0; i < count; ++i) r.start(sums[i]);
   for (int64_t tap = 0; tap < plan.kernelH; ++tap) {
     if (!r.hasRow(tap))
       continue;
     const Source *x = r.xRow(tap);
-    const float *w = r.w + tap * plan.kernelW * kChannelBlock;
+    const float *w = r.w + tap * plan.kernelW * r.kTapStep;
     int64_t at = left;
     for (int64_t j = 0; j < plan.kernelW; ++j, at += plan.dilationW) {
-      const Vec weight = load(w + j * kChannelBlock);
+      const float *weights = w + j * r.kTapStep;
       DLC_UNROLL for (int i = 0; i < count; ++i) {
         const int64_t inX = at + i * step;
-        if (isInside || (inX >= 0 && inX < plan.inW))
-          sums[i] += weight * loadElements(x + inX * blockOf<Source>, kLanes);
+        if (!isInside && (inX < 0 || inX >= plan.inW))
+          continue;
+        Vec values[vectors];
+        loadLanes(x + inX * blockOf<Source>, values);
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+            load(weights + v * kLanes) * values[v];
       }
     }
   }
   DLC_UNROLL for (int i = 0; i < count; ++i) r.finish(sums[i], column + i);
 }
 
-template <int stride, int count, typename Source, typename Result>
+template <int stride, int count, typename Source, typename Result, int vectors>
 [[gnu::always_inline]] inline void
-runAnyOutputs(const BlockedRow<Source, Result> &r, int64_t &column) {
+runAnyOutputs(const BlockedRow<Source, Result, vectors> &r, int64_t &column) {
   const BlockedDepthwisePlan &plan = r.plan;
   const int64_t width =
       (count - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
@@ -229,9 +275,9 @@ runAnyOutputs(const BlockedRow<Source, Result> &r, int64_t &column) {
 }
 
 /// Eight sums at once: none waits for the one before.
-template <int stride, typename Source, typename Result>
-void runAnyBlockedRows(const BlockedRows<Source, Result> &rows) {
-  for (BlockedRow<Source, Result> r(rows); r.row < r.last; r.step()) {
+template <int stride, typename Source, typename Result, int vectors>
+void runAnyBlockedRows(const BlockedRows<Source, Result, vectors> &rows) {
+  for (BlockedRow<Source, Result, vectors> r(rows); r.row < r.last; r.step()) {
     int64_t column = 0;
     runAnyOutputs<stride, 8>(r, column);
     runAnyOutputs<stride, 4>(r, column);
@@ -239,29 +285,61 @@ void runAnyBlockedRows(const BlockedRows<Source, Result> &rows) {
   }
 }
 
-template <typename Source, typename Result>
-using BlockedRowsFunction = void (*)(const BlockedRows<Source, Result> &);
+template <typename Source, typename Result, int vectors>
+using BlockedRowsFunction =
+    void (*)(const BlockedRows<Source, Result, vectors> &);
 
-template <typename Source, typename Result>
-inline BlockedRowsFunction<Source, Result>
+template <typename Source, typename Result, int vectors>
+inline BlockedRowsFunction<Source, Result, vectors>
 rowsFunctionOf(const BlockedDepthwisePlan &plan) {
   const bool isSquare = plan.kernelH == plan.kernelW &&
                         plan.strideH == plan.strideW && plan.dilationH == 1 &&
                         plan.dilationW == 1;
   const int64_t kernel = plan.kernelH, stride = plan.strideH;
   if (isSquare && kernel == 3 && stride <= 2)
-    return stride == 1 ? runBlockedRows<3, 1, Source, Result>
-                       : runBlockedRows<3, 2, Source, Result>;
+    return stride == 1 ? runBlockedRows<3, 1, Source, Result, vectors>
+                       : runBlockedRows<3, 2, Source, Result, vectors>;
   if (isSquare && kernel == 5 && stride <= 2)
-    return stride == 1 ? runBlockedRows<5, 1, Source, Result>
-                       : runBlockedRows<5, 2, Source, Result>;
+    return stride == 1 ? runBlockedRows<5, 1, Source, Result, vectors>
+                       : runBlockedRows<5, 2, Source, Result, vectors>;
   if (isSquare && kernel == 7 && stride <= 2)
-    return stride == 1 ? runBlockedRows<7, 1, Source, Result>
-                       : runBlockedRows<7, 2, Source, Result>;
-  return plan.strideW == 1   ? runAnyBlockedRows<1, Source, Result>
-         : plan.strideW == 2 ? runAnyBlockedRows<2, Source, Result>
-                             : runAnyBlockedRows<0, Source, Result>;
+    return stride == 1 ? runBlockedRows<7, 1, Source, Result, vectors>
+                       : runBlockedRows<7, 2, Source, Result, vectors>;
+  return plan.strideW == 1   ? runAnyBlockedRows<1, Source, Result, vectors>
+         : plan.strideW == 2 ? runAnyBlockedRows<2, Source, Result, vectors>
+                             : runAnyBlockedRows<0, Source, Result, vectors>;
 }
+
+/// What each line of channels of a depthwise convolution of bfloat16 needs, in
+/// the order of loadLanes().
+struct LineWeights {
+  static constexpr int64_t kMostTaps = 7 * 7;
+
+  /// Of the 32 channels from `channel` on; w is packed, null are no biases.
+  LineWeights(const BlockedDepthwisePlan &plan, const float *packed,
+              const float *bias, int64_t channel) {
+    const int64_t taps = plan.kernelH * plan.kernelW;
+    const float *of = packed + channel * taps;
+    for (int64_t tap = 0; tap < taps; ++tap, of += kChannelBlock)
+      alternate(load(of), load(of + taps * kChannelBlock), w[tap][0],
+                w[tap][1]);
+    if (bias)
+      alternate(load(bias + channel), load(bias + channel + kChannelBlock),
+                biases[0], biases[1]);
+  }
+
+  Vec w[kMostTaps][2];
+  Vec biases[2] = {};
+
+private:
+  static void alternate(Vec low, Vec high, Vec &even, Vec &odd) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const Vec &from = lane < kLanes / 2 ? low : high;
+      even[lane] = from[2 * lane % kLanes];
+      odd[lane] = from[2 * lane % kLanes + 1];
+    }
+  }
+};
 
 template <typename Source, typename Result>
 void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
@@ -271,13 +349,17 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
   const auto *bias = static_cast<const float *>(arguments[2]);
   const auto *residual = static_cast<const Result *>(arguments[3]);
   auto *y = static_cast<Result *>(arguments[4]);
-  const auto run = rowsFunctionOf<Source, Result>(plan);
+  const auto run = rowsFunctionOf<Source, Result, 1>(plan);
   const bool clamps = isClamp(plan.epilogue);
   const Vec low = splat(clamps ? clampLow(plan.epilogue) : -__builtin_inff());
   const Vec high = splat(clamps ? clampHigh(plan.epilogue) : __builtin_inff());
   // Of 16 channels, of which a plane of bfloat16 has twice as many.
   const int64_t inSize = plan.inRows * plan.inW * kChannelBlock;
   const int64_t outSize = plan.outRows * plan.outW * kChannelBlock;
+  const int64_t taps = plan.kernelH * plan.kernelW;
+  constexpr bool areLines = kLineVectors == 2 &&
+                            sizeof(Source) == sizeof(uint16_t) &&
+                            sizeof(Result) == sizeof(uint16_t);
   auto ofChannel = [](int64_t channel, int64_t size, int64_t width) {
     return channel / width * (width / kChannelBlock) * size + channel % width;
   };
@@ -289,15 +371,46 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
     const int64_t last = least(first + plan.rowBlock, plan.outH);
     const int64_t row = (first - plan.outFirst) * plan.outW * blockOf<Result>;
     const int64_t ofImage = image * plan.blocks;
+    auto xOf = [&](int64_t channel) {
+      return x + ofImage * inSize + ofChannel(channel, inSize, blockOf<Source>);
+    };
+    auto placeOf = [&](int64_t channel) {
+      return ofImage * outSize + row +
+             ofChannel(channel, outSize, blockOf<Result>);
+    };
+    if constexpr (areLines) {
+      const int64_t channel = block * kChannelBlock;
+      if (block % 2 == 0 && tile + 1 < end && taps <= LineWeights::kMostTaps &&
+          channel + blockOf<Source> <= plan.channels && !residual) {
+        const LineWeights own(plan, w, bias, channel);
+        rowsFunctionOf<Source, Result, 2>(plan)(
+            {plan,
+             xOf(channel),
+             reinterpret_cast<const float *>(own.w),
+             {own.biases[0], own.biases[1]},
+             low,
+             high,
+             nullptr,
+             y + placeOf(channel),
+             first,
+             last});
+        ++tile;
+        continue;
+      }
+    }
     for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
       const int64_t channel = block * kChannelBlock + lane;
-      const int64_t at = ofImage * outSize + row +
-                         ofChannel(channel, outSize, blockOf<Result>);
+      const int64_t at = placeOf(channel);
       run({plan,
-           x + ofImage * inSize + ofChannel(channel, inSize, blockOf<Source>),
-           w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
-           bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{},
-           low, high, residual ? residual + at : nullptr, y + at, first, last});
+           xOf(channel),
+           w + block * taps * kChannelBlock + lane,
+           {bias ? loadFirst(bias + channel, plan.channels - channel) : Vec{}},
+           low,
+           high,
+           residual ? residual + at : nullptr,
+           y + at,
+           first,
+           last});
     }
     if constexpr (sizeof(Result) == sizeof(float)) {
       const int64_t rowSize = plan.outW * kChannelBlock;

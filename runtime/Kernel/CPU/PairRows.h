@@ -100,6 +100,26 @@ typedef uint16_t Shorts __attribute__((vector_size(DLC_VECTOR_BYTES / 2)));
 #endif
 }
 
+/// Two vectors of which each second element is one's, the first one `even`'s.
+[[gnu::always_inline]] inline void storeAlternating(uint16_t *target, Vec even,
+                                                    Vec odd) {
+#ifdef __AVX512BF16__
+  constexpr auto order = [] {
+    typedef uint16_t Places __attribute__((vector_size(64)));
+    Places places = {};
+    for (int i = 0; i < 32; ++i)
+      places[i] = static_cast<uint16_t>(i / 2 + i % 2 * 16);
+    return places;
+  }();
+  _mm512_storeu_si512(
+      target, _mm512_permutexvar_epi16(
+                  (__m512i)order, (__m512i)_mm512_cvtne2ps_pbh(odd, even)));
+#else
+  const Words pairs = roundedOf(even) >> 16 | roundedOf(odd);
+  store(reinterpret_cast<float *>(target), reinterpret_cast<Vec>(pairs));
+#endif
+}
+
 #ifdef __AVX512BF16__
 /// The sixteen floats at each of two places, to any multiple of two bytes.
 [[gnu::always_inline]] inline void
