@@ -12,8 +12,12 @@ void ref::loadRun(const TensorView &view, int64_t offset, int64_t stride,
   (void)dispatch(view.type, [&](auto element) {
     using E = decltype(element);
     const auto *data = view.as<typename E::Storage>() + offset;
-    for (int64_t i = 0; i < count; ++i)
-      values[i] = convertTo<T>(E::decode(data[i * stride]));
+    if (stride == 1) // In vectors.
+      for (int64_t i = 0; i < count; ++i)
+        values[i] = convertTo<T>(E::decode(data[i]));
+    else
+      for (int64_t i = 0; i < count; ++i)
+        values[i] = convertTo<T>(E::decode(data[i * stride]));
     return Status::ok();
   });
 }

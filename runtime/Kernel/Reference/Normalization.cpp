@@ -32,31 +32,25 @@ namespace {
 struct LineSummary {
   double greatest = -std::numeric_limits<double>::infinity();
   double sum = 0;
-  int64_t place = 0; ///< of the first greatest element
 };
 } // namespace
 
 template <typename E>
-static LineSummary summarize(const void *x, const Lines &lines, int64_t start,
-                             bool hasSum) {
+static LineSummary summarize(const void *x, const Lines &lines, int64_t start) {
   LineSummary summary;
   for (int64_t i = 0; i < lines.length; ++i) {
     double value = loadElement<E>(x, start + i * lines.stride);
-    if (value > summary.greatest) {
-      summary.greatest = value;
-      summary.place = i;
-    }
+    summary.greatest = std::max(summary.greatest, value);
   }
-  for (int64_t i = 0; hasSum && i < lines.length; ++i)
+  for (int64_t i = 0; i < lines.length; ++i)
     summary.sum += std::exp(loadElement<E>(x, start + i * lines.stride) -
                             summary.greatest);
   return summary;
 }
 
-/// Result i of a line is function(x_i, i, summary of the line).
+/// Result i of a line is function(x_i, summary of the line).
 template <typename F>
-static Status mapLines(ComputeContext &context, F function,
-                       bool hasSum = true) {
+static Status mapLines(ComputeContext &context, F function) {
   const TensorView &x = context.input(0), &y = context.output(0);
   int64_t axis = context.attrs().getInt("axis", -1);
   DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
@@ -64,15 +58,14 @@ static Status mapLines(ComputeContext &context, F function,
   return dispatchFloat(x.type, [&](auto element) {
     using E = decltype(element);
     auto mapLine = [&](int64_t, const auto &offsets) {
-      LineSummary summary = summarize<E>(x.data, lines, offsets[0], hasSum);
+      LineSummary summary = summarize<E>(x.data, lines, offsets[0]);
       for (int64_t i = 0; i < lines.length; ++i) {
         int64_t at = offsets[0] + i * lines.stride;
         double value = loadElement<E>(x.data, at);
-        storeElement<E>(y.data, at, function(value, i, summary));
+        storeElement<E>(y.data, at, function(value, summary));
       }
     };
-    context.inParts(lines.starts.size(),
-                    static_cast<double>(lines.length) * (hasSum ? 20 : 2),
+    context.inParts(lines.starts.size(), static_cast<double>(lines.length) * 20,
                     [&](int64_t begin, int64_t end) {
                       lines.starts.forEach(begin, end, mapLine);
                     });
@@ -81,24 +74,15 @@ static Status mapLines(ComputeContext &context, F function,
 }
 
 static Status computeSoftmax(ComputeContext &context) {
-  return mapLines(context, [](double x, int64_t, const LineSummary &line) {
+  return mapLines(context, [](double x, const LineSummary &line) {
     return std::exp(x - line.greatest) / line.sum;
   });
 }
 
 static Status computeLogSoftmax(ComputeContext &context) {
-  return mapLines(context, [](double x, int64_t, const LineSummary &line) {
+  return mapLines(context, [](double x, const LineSummary &line) {
     return x - line.greatest - std::log(line.sum);
   });
-}
-
-static Status computeHardmax(ComputeContext &context) {
-  return mapLines(
-      context,
-      [](double, int64_t i, const LineSummary &line) {
-        return i == line.place ? 1.0 : 0.0;
-      },
-      /*hasSum=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -425,7 +409,6 @@ std::span<const Operation> ref::normalizationOperations() {
   static constexpr Operation operations[] = {
       {"batch_norm", inferBatchNorm, computeBatchNorm},
       {"group_norm", inferGroupNorm, computeGroupNorm},
-      {"hardmax", inferAlongAxis, computeHardmax},
       {"layer_norm", inferLayerNorm, computeLayerNorm},
       {"log_softmax", inferAlongAxis, computeLogSoftmax},
       {"lrn", inferLrn, computeLrn},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations along one axis: running sums and products, and the positions of
-// the largest and smallest elements.
+// Operations along one axis: running sums and products, the positions of the
+// largest and smallest elements, and ones there.
 
 #include "Families.h"
 #include "Loop.h"
@@ -78,6 +78,18 @@ static void scanLine(const TensorView &x, const TensorView &y, int64_t start,
   storeRun(y, start, length, values.data());
 }
 
+/// The elements from `at` on join the states of as many lines.
+template <typename Function, typename T>
+static void stepRun(const TensorView &x, int64_t at, int64_t count, T *states) {
+  (void)dispatch(x.type, [&](auto element) {
+    using E = decltype(element);
+    const auto *data = x.as<typename E::Storage>() + at;
+    for (int64_t j = 0; j < count; ++j)
+      states[j] = Function::step(states[j], convertTo<T>(E::decode(data[j])));
+    return Status::ok();
+  });
+}
+
 template <typename Function>
 static Status computeScan(ComputeContext &context) {
   const TensorView &x = context.input(0), &y = context.output(0);
@@ -106,16 +118,14 @@ static Status computeScan(ComputeContext &context) {
     auto scanBlock = [&](int64_t block) {
       const int64_t row = block / blocks, first = block % blocks * most;
       const int64_t count = std::min(most, inner - first);
-      T states[most], values[most];
+      T states[most];
       std::fill_n(states, count, T(Function::start));
       for (int64_t i = 0; i < length; ++i) {
         const int64_t place = reverse ? length - 1 - i : i;
         const int64_t at = (row * length + place) * inner + first;
-        loadRun(x, at, 1, count, values);
         if (exclusive)
           storeRun(y, at, count, states);
-        for (int64_t j = 0; j < count; ++j)
-          states[j] = Function::step(states[j], values[j]);
+        stepRun<Function>(x, at, count, states);
         if (!exclusive)
           storeRun(y, at, count, states);
       }
@@ -168,45 +178,73 @@ static void takeBetter(T value, Place at, T &best, Place &place) {
   place = better ? at : place;
 }
 
-/// Elements at once.
-static constexpr int64_t kMostTogether = 128;
+/// Elements at once, and those that do not wait for each other.
+static constexpr int64_t kMostTogether = 128, kStrands = 8;
 
-/// The extreme of a line of which `best` and `place` have those of every
-/// `count`-th element each.
-template <bool isMax, bool selectLast, typename T, typename Place>
-static int64_t extremeOf(const T *best, const Place *place, int64_t count) {
-  int64_t first = 0;
-  for (int64_t i = 1; i < count; ++i) {
-    const T a = best[i], b = best[first];
-    const bool isEqual = a == b || (a != a && b != b);
-    const bool isBetter = isMax ? a > b : a < b;
-    if (isEqual ? (place[i] > place[first]) == selectLast
-                : isBetter || (a != a && b == b))
-      first = i;
+/// The extreme of some elements but NaN, and whether there is one.
+template <bool isMax, typename T>
+static T extremeOf(const T *values, int64_t count, bool &hasNaN) {
+  T best[kStrands];
+  std::fill_n(best, kStrands, values[0]);
+  uint64_t isNaN[kStrands] = {}; // As wide as elements: of a vector, too.
+  auto take = [&](T value, int64_t strand) {
+    const bool isBetter = isMax ? value > best[strand] : value < best[strand];
+    best[strand] = isBetter ? value : best[strand];
+    isNaN[strand] |= value != value;
+  };
+  int64_t i = 0;
+  for (; i + kStrands <= count; i += kStrands)
+    for (int64_t j = 0; j < kStrands; ++j)
+      take(values[i + j], j);
+  for (int64_t j = 0; i + j < count; ++j)
+    take(values[i + j], j);
+  hasNaN = false;
+  for (int64_t j = 0; j < kStrands; ++j) {
+    hasNaN |= isNaN[j] != 0;
+    best[0] =
+        (isMax ? best[j] > best[0] : best[j] < best[0]) ? best[j] : best[0];
   }
-  return place[first];
+  return best[0];
 }
 
-/// Lines one after the other, as if their elements were of several lines.
+/// The first or last place of an element like `value`, which there is.
+template <bool selectLast, typename T>
+static int64_t placeOf(const T *values, int64_t count, T value) {
+  auto isIt = [&](int64_t i) {
+    return values[i] == value || (values[i] != values[i] && value != value);
+  };
+  int64_t i = selectLast ? count - 1 : 0;
+  while (!isIt(i))
+    i += selectLast ? -1 : 1;
+  return i;
+}
+
+/// Lines one after the other: where some elements have a better one than those
+/// before, which are few, its place is looked for.
 template <bool isMax, bool selectLast, typename T, typename Place>
 static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
                        int64_t end, int64_t *places) {
-  T values[kMostTogether], best[kMostTogether];
-  Place place[kMostTogether];
-  const int64_t width = std::min(kMostTogether, lines.length);
+  constexpr T none = std::numeric_limits<T>::quiet_NaN();
+  T values[kMostTogether];
   lines.starts.forEach(begin, end, [&](int64_t at, const auto &offsets) {
-    loadRun(x, offsets[0], lines.stride, width, best);
-    for (int64_t j = 0; j < width; ++j)
-      place[j] = static_cast<Place>(j);
-    for (int64_t first = width; first < lines.length; first += width) {
-      const int64_t count = std::min(width, lines.length - first);
-      loadRun(x, offsets[0] + first * lines.stride, lines.stride, count,
-              values);
-      for (int64_t j = 0; j < count; ++j)
-        takeBetter<isMax, selectLast>(values[j], static_cast<Place>(first + j),
-                                      best[j], place[j]);
+    T best = T();
+    bool isNaN = false;
+    for (int64_t first = 0; first < lines.length; first += kMostTogether) {
+      const int64_t count = std::min(kMostTogether, lines.length - first);
+      loadRun(x, offsets[0] + first, lines.stride, count, values);
+      bool hasNaN;
+      const T own = extremeOf<isMax>(values, count, hasNaN);
+      bool isBetter = first == 0 || (isMax ? own > best : own < best) ||
+                      (selectLast && own == best);
+      if (isNaN || hasNaN)
+        isBetter = hasNaN && (!isNaN || selectLast);
+      if (!isBetter)
+        continue;
+      isNaN = hasNaN;
+      best = own;
+      places[at] =
+          first + placeOf<selectLast>(values, count, hasNaN ? none : own);
     }
-    places[at] = extremeOf<isMax, selectLast>(best, place, width);
   });
 }
 
@@ -269,12 +307,62 @@ template <bool isMax> static Status computeArg(ComputeContext &context) {
   });
 }
 
+static Status inferHardmax(const InferContext &context,
+                           std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  int64_t axis = context.attrs().getInt("axis", -1);
+  if (context.operand(0).type.hasRank)
+    DLC_RETURN_IF_ERROR(normalizeAxis(axis, context.operand(0).type.rank()));
+  return addResultLike(context, results);
+}
+
+/// One at the first largest element of each line, and zeros.
+static Status computeHardmax(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  int64_t axis = context.attrs().getInt("axis", -1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  const Lines lines = linesOf(x.shape, axis);
+  if (lines.length == 0)
+    return Status::ok();
+  std::vector<int64_t> places(lines.starts.size());
+  const bool isNarrow = lines.length <= std::numeric_limits<int32_t>::max();
+  const auto find = isNarrow ? findExtremes<true, false, double, int32_t>
+                             : findExtremes<true, false, double, int64_t>;
+  auto clear = [&](int64_t start, int64_t count) {
+    static constexpr double zeros[kMostTogether] = {};
+    for (int64_t first = 0; first < count; first += kMostTogether)
+      storeRun(y, start + first, std::min(kMostTogether, count - first), zeros);
+  };
+  constexpr double one = 1;
+  auto fillLines = [&](int64_t at, const auto &offsets, const auto &steps,
+                       int64_t count) {
+    if (lines.stride == 1)
+      for (int64_t line = 0; line < count; ++line)
+        clear(offsets[0] + line * steps[0], lines.length);
+    else // They lie side by side.
+      for (int64_t i = 0; i < lines.length; ++i)
+        clear(offsets[0] + i * lines.stride, count);
+    for (int64_t line = 0; line < count; ++line)
+      storeRun(y,
+               offsets[0] + line * steps[0] + places[at + line] * lines.stride,
+               1, &one);
+  };
+  context.inParts(lines.starts.size(), static_cast<double>(lines.length),
+                  [&](int64_t begin, int64_t end) {
+                    find(x, lines, begin, end, places.data());
+                    lines.starts.forEachRun(begin, end, fillLines);
+                  });
+  return Status::ok();
+}
+
 std::span<const Operation> ref::scanOperations() {
   static constexpr Operation operations[] = {
       {"arg_max", inferArg, computeArg<true>},
       {"arg_min", inferArg, computeArg<false>},
       {"cumprod", inferScan, computeScan<Product>},
       {"cumsum", inferScan, computeScan<Sum>},
+      {"hardmax", inferHardmax, computeHardmax},
   };
   return operations;
 }
