@@ -132,7 +132,6 @@ struct MatmulPlan {
   int64_t batch, m, n, k;
   int64_t lda, ldb; ///< Distance of rows in memory, in elements.
   bool transposedA, transposedB, packedB;
-  bool isTurned; ///< c is a column, and what is here are b, a and a row.
   int64_t packedWidth; ///< Columns of b that are packed together: 16 or 64.
   /// That floats may be split to, 1 that they are rounded to, or 0.
   int64_t bf16Parts;

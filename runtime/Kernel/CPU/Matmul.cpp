@@ -41,8 +41,6 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);
-    if (plan.isTurned)
-      std::swap(five[0], five[1]);
     if (plan.isRoundedBefore)
       five[0] = given[workspace];
     function(plan, five, begin, end);
@@ -274,20 +272,6 @@ static Status checkRounded(const MatmulPlan &plan) {
                    "0 where 'bf16_parts' is 1");
 }
 
-/// A matrix times a column is the column, as a row, times the matrix turned
-/// round: dot products of rows. Of a plan that is only computed with: what is
-/// packed is b.
-static void turnColumn(const KernelCall &call, MatmulPlan &plan) {
-  if (plan.n != 1 || plan.m == 1 || plan.packedB || plan.transposedA ||
-      plan.bf16Parts != 0 || hasBias(call))
-    return;
-  plan.isTurned = plan.transposedB = true;
-  plan.n = std::exchange(plan.m, 1);
-  plan.ldb = std::exchange(plan.lda, plan.k);
-  std::swap(plan.aSteps, plan.bSteps);
-  planGrid(plan);
-}
-
 static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   using enum AttributeKind;
   DLC_RETURN_IF_ERROR(checkAttributes(call.attributes, {{"trans_a", Int},
@@ -367,7 +351,6 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, split));
   MatmulPlan plan = {};
   DLC_RETURN_IF_ERROR(planMatmul(call, plan));
-  turnColumn(call, plan);
   // Artifacts of before have no memory for rows that are rounded before.
   const bool hasWorkspace = call.outputs.size() > 1;
   DLC_RETURN_IF_ERROR(

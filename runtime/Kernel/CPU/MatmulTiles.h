@@ -12,6 +12,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H
 
 #include "BatchOffset.h"
+#include "FewColumnTiles.h"
 #include "MicroKernel.h"
 #include "Transpose.h"
 
@@ -32,7 +33,13 @@ struct MatmulTile {
   void run() const;
 
 private:
-  void runDots() const;
+  void runFewRows() const;
+  bool hasFewColumns() const;
+  bool paysToDot() const;
+  void dotFewColumns() const;
+  void runNarrow() const;
+  void writeSum(int64_t row, int64_t column, float sum) const;
+  void activateAll() const;
   void runColumns(int64_t column, int64_t vectors) const;
   void runBlock(int64_t column, int64_t vectors, int64_t kBegin,
                 int64_t kEnd) const;
@@ -171,41 +178,7 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   }
 }
 
-/// Rows times columns as dot products, for few rows and a transposed b, which
-/// is then read once, along its rows.
-inline void MatmulTile::runDots() const {
-  constexpr int64_t group = 4;
-  const int64_t k = plan.k, wide = k / kLanes * kLanes;
-  const Vec none = {};
-  for (int64_t column = columnBegin; column < columnEnd; column += group) {
-    const int64_t columns = least(group, columnEnd - column);
-    const float *bRows[group];
-    for (int64_t j = 0; j < group; ++j)
-      bRows[j] = b + (column + least(j, columns - 1)) * plan.ldb;
-    for (int64_t row = rowBegin; row < rowEnd; ++row) {
-      const float *aRow = a + row * plan.lda;
-      Vec sums[group] = {none, none, none, none};
-      for (int64_t l = 0; l < wide; l += kLanes) {
-        Vec factor = load(aRow + l);
-        DLC_UNROLL for (int j = 0; j < group; ++j) sums[j] +=
-            factor * load(bRows[j] + l);
-      }
-      if (wide < k) {
-        LaneMask mask = lanes(0, k - wide);
-        Vec factor = maskedLoad(aRow + wide, mask);
-        DLC_UNROLL for (int j = 0; j < group; ++j) sums[j] +=
-            factor * maskedLoad(bRows[j] + wide, mask);
-      }
-      const Quad totals = sumLanes(sums);
-      for (int64_t j = 0; j < columns; ++j) {
-        float sum = totals[j];
-        if (bias)
-          sum += bias[column + j];
-        const int64_t at = row * plan.n + column + j;
-        c[at] = residual ? sum + residual[at] : sum;
-      }
-    }
-  }
+inline void MatmulTile::activateAll() const {
   const int64_t rows = rowEnd - rowBegin, columns = columnEnd - columnBegin;
   float *block = c + rowBegin * plan.n + columnBegin;
   if (plan.epilogue.activation == Activation::Relu)
@@ -218,10 +191,89 @@ inline void MatmulTile::runDots() const {
     activateRest(block, plan.n, rows, columns, plan.epilogue);
 }
 
+/// Writes what has no activation yet.
+inline void MatmulTile::writeSum(int64_t row, int64_t column, float sum) const {
+  if (bias)
+    sum += bias[column];
+  const int64_t at = row * plan.n + column;
+  c[at] = residual ? sum + residual[at] : sum;
+}
+
+/// For few rows and a transposed b, which is then read once, along its rows.
+inline void MatmulTile::runFewRows() const {
+  dotProducts({b + columnBegin * plan.ldb, plan.ldb, columnEnd - columnBegin},
+              {a + rowBegin * plan.lda, plan.lda, rowEnd - rowBegin}, plan.k,
+              [&](int64_t j, int64_t i, float sum) {
+                writeSum(rowBegin + i, columnBegin + j, sum);
+              });
+  activateAll();
+}
+
+/// Where b has fewer columns than a vector has lanes, all of which are in the
+/// tile, and the others would be multiplied for nothing.
+inline bool MatmulTile::hasFewColumns() const {
+  constexpr int64_t fewestRows = 4;
+  return plan.n < kLanes && !plan.transposedA && plan.k > 0 &&
+         rowEnd - rowBegin >= fewestRows;
+}
+
+/// Dot products take a load for each vector of terms and row, and some to add
+/// up lanes for each result; rows of results one for each term and row.
+inline bool MatmulTile::paysToDot() const {
+  constexpr int64_t toAdd = 8 * kLanes;
+  return plan.n * (plan.k + toAdd) < kLanes * plan.k &&
+         plan.n * plan.k <= kScratchBytes / int64_t{sizeof(float)};
+}
+
+inline void MatmulTile::dotFewColumns() const {
+  const int64_t step = plan.packedB ? packedEnd(0) : plan.ldb;
+  DotRows columns = {b, plan.ldb, plan.n};
+  if (plan.packedB || !plan.transposedB) {
+    columns = {scratch, plan.k, plan.n};
+    if (step == 1) // They are one already.
+      columns.first = b;
+    else
+      for (int64_t j = 0; j < plan.n; ++j)
+        for (int64_t l = 0; l < plan.k; ++l)
+          scratch[j * plan.k + l] = b[l * step + j];
+  }
+  dotProducts(
+      {a + rowBegin * plan.lda, plan.lda, rowEnd - rowBegin}, columns, plan.k,
+      [&](int64_t i, int64_t j, float sum) { writeSum(rowBegin + i, j, sum); });
+  activateAll();
+}
+
+inline void MatmulTile::runNarrow() const {
+  const bool isTurned = plan.transposedB && !plan.packedB;
+  if (isTurned)
+    packTransposed(b, plan.ldb, plan.k, plan.n, scratch, kLanes);
+  const int64_t at = rowBegin * plan.n;
+  const bool clamps = isClamp(plan.epilogue);
+  NarrowProduct{a + rowBegin * plan.lda,
+                plan.lda,
+                isTurned ? scratch : b,
+                isTurned       ? kLanes
+                : plan.packedB ? packedEnd(0)
+                               : plan.ldb,
+                plan.k,
+                plan.n,
+                bias,
+                residual ? residual + at : nullptr,
+                c + at,
+                splat(clamps ? clampLow(plan.epilogue) : -__builtin_inff()),
+                splat(clamps ? clampHigh(plan.epilogue) : __builtin_inff())}
+      .run(rowEnd - rowBegin);
+  activateRest(c + at, plan.n, rowEnd - rowBegin, plan.n, plan.epilogue);
+}
+
 inline void MatmulTile::run() const {
   if (plan.transposedB && !plan.packedB && !plan.transposedA &&
       rowEnd - rowBegin < kMaxRows)
-    return runDots();
+    return runFewRows();
+  if (hasFewColumns() && paysToDot())
+    return dotFewColumns();
+  if (hasFewColumns() && plan.k == plan.kBlock)
+    return runNarrow();
   int64_t kBegin = 0;
   do {
     const int64_t kEnd = least(kBegin + plan.kBlock, plan.k);

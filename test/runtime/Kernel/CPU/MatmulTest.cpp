@@ -94,8 +94,10 @@ TEST(MatmulTest, LongSums) {
 TEST(MatmulTest, LongSumsOfPositiveTerms) {
   for (int64_t m : {1, 3, 8})
     for (int64_t k : {25088, 75264})
-      for (int form = 0; form < 3; ++form) {
-        const MatmulCase c{{}, {}, m, 33, k, false, form == 1, form == 2};
+      for (int form = 0; form < 6; ++form) {
+        const int64_t n = form < 3 ? 33 : 1;
+        const MatmulCase c{{},           {}, m, n, k, false, form % 3 == 1,
+                           form % 3 == 2};
         Call call = makeCall(c);
         for (GuardedBuffer &value : call.values)
           for (int64_t i = 0; i < value.size(); ++i)
@@ -142,6 +144,25 @@ TEST(MatmulTest, Columns) {
           check({{2, 1}, {1, 3}, m, 1, k, transA, transB});
           check({{}, {4}, m, 1, k, transA, transB, false, true, false, "relu"});
         }
+}
+
+/// Those that are dot products, and those of less than a vector.
+TEST(MatmulTest, FewColumns) {
+  for (int64_t n : {1, 2, 3, 5, 8, 15})
+    for (int64_t k : {1, 3, 16, 17, 40, 384, 385, 3000})
+      for (bool isTurned : {false, true}) {
+        const int64_t m = 4 + (n + k) % 60;
+        MatmulCase c{{}, {}, m, n, k, false, isTurned};
+        check(c);
+        c.bias = c.residual = true;
+        c.activation = k % 2 == 0 ? "clamp" : "silu";
+        check(c);
+        c.packed = !isTurned;
+        check(c);
+        c.aBatch = c.bBatch = {3};
+        c.packed = false;
+        check(c);
+      }
 }
 
 // Whether or not the call says that b is packed.
