@@ -54,7 +54,8 @@ private:
   }
   void gather(const TilePlace &at, int64_t columns) const;
   void transform() const;
-  void multiply(int64_t channel, int64_t channels) const;
+  void multiply(int64_t channel, int64_t channels,
+                const TileWriter &writer) const;
   bool transformOutputs(int64_t tile, int64_t channel,
                         TileWriter::Outputs &out) const;
   void computeDirectly(const TilePlace &at, int64_t channel,
@@ -127,8 +128,8 @@ template <int outputs> inline void PhaseTile<outputs>::transform() const {
 
 /// Sums of all points, of one part of the output channels.
 template <int outputs>
-inline void PhaseTile<outputs>::multiply(int64_t channel,
-                                         int64_t channels) const {
+inline void PhaseTile<outputs>::multiply(int64_t channel, int64_t channels,
+                                         const TileWriter &writer) const {
   const int64_t count = end - begin, panels = channels / kChannelBlock;
   const int64_t terms = plan.inChannels;
   BlockedArguments t = {};
@@ -137,7 +138,13 @@ inline void PhaseTile<outputs>::multiply(int64_t channel,
   t.wStride = channels;
   t.yPanel = count * kChannelBlock;
   const PointCalls calls = PointCalls::of(0, count, panels);
-  for (int64_t point = 0; point < 36; ++point)
+  for (int64_t point = 0; point < 36; ++point) {
+    // What is written then comes from memory meanwhile.
+    if (plan.isLarge)
+      for (int64_t tile = shareOf(count, point, 36),
+                   last = shareOf(count, point + 1, 36);
+           tile < last; ++tile)
+        writer.template fetchOutputs<outputs>(placeOf(begin + tile));
     for (int64_t panel = 0, wide; panel < panels; panel += wide) {
       wide = least<int64_t>(kMostPanels, panels - panel);
       t.w =
@@ -151,6 +158,7 @@ inline void PhaseTile<outputs>::multiply(int64_t channel,
         t.y += pixels * kChannelBlock;
       }
     }
+  }
 }
 
 /// False if an output is not finite; `channel` is that of the part.
@@ -210,11 +218,9 @@ inline void PhaseTile<outputs>::run(TileWriter writer) const {
         least<int64_t>(kHalfChannels, plan.outChannels - first);
     writer.channelBegin = first;
     writer.channelEnd = first + channels;
-    multiply(first, channels);
+    multiply(first, channels, writer);
     for (int64_t tile = begin; tile < end; ++tile) {
       const TilePlace at = placeOf(tile);
-      if (plan.isLarge && tile + 1 < end)
-        writer.template fetchOutputs<outputs>(placeOf(tile + 1));
       for (int64_t channel = 0; channel < channels; channel += kLanes) {
         TileWriter::Outputs out;
         if (!transformOutputs(tile - begin, channel, out)) [[unlikely]]
