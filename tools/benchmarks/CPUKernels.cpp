@@ -269,7 +269,8 @@ bool parseChain(const char *text, Case &c) {
   }
   c.output = f32({batch, channels, h, w});
   c.packs = true;
-  c.attributes.set("packed_w", int64_t{1});
+  const bool isRounded = text && std::strstr(text, "rounded");
+  c.attributes.set("packed_w", int64_t{isRounded ? 2 : 1});
   if (text)
     setParts(text, c);
   if (text && std::strstr(text, "blocked_x"))

@@ -209,11 +209,10 @@ static std::string boundOf(const abi::Kernel &kernel) {
   if (!entry || kernel.kind() != abi::KernelKind::Library)
     return "";
   const bool isOther = algorithmOf(kernel) != nullptr;
-  const float bound = isRounded(kernel) ? isOther ? entry->roundedAlgorithmBound
-                                                  : entry->roundedBound
-                      : isOther         ? entry->algorithmBound
-                                        : entry->bound;
-  return boundText(bound);
+  if (isRounded(kernel))
+    return boundText(isOther ? entry->roundedAlgorithmBound
+                             : entry->roundedBound);
+  return boundText(isOther ? entry->algorithmBound : entry->bound);
 }
 
 /// Visits the programs that run by themselves in `program`, in the order of the

@@ -7,7 +7,6 @@
 #include "DefinedConv.h"
 #include "Isa.h"
 #include "PreparedPlan.h"
-#include "RoundedWinograd.h"
 #include "Winograd.h"
 
 #include "../Reference/Window.h"
@@ -195,10 +194,8 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(readConv(call, shape));
   if (tiles)
     pairs = tiles;
-  if (shape.winograd && shape.bf16Parts == 1)
-    return prepareRoundedWinograd(call, shape, *pairs, prepared);
   if (shape.winograd)
-    return prepareWinograd(call, shape, *kernels, prepared);
+    return prepareWinograd(call, shape, *kernels, *pairs, prepared);
   size_t workspace = 0;
   if (shape.isBlocked()) {
     workspace = blockedWorkspaceBytes(shape);

@@ -30,6 +30,7 @@ using Rounded = float;
 struct PairColumn {
   const Rounded *terms;
   int64_t pair;
+  bool isHalf; ///< The second terms are zeros.
 };
 
 /// One call of a kernel: sums of rows of a, some vectors of columns of b, as
@@ -255,7 +256,8 @@ void columnKernel(const PairArguments<Result> &t) {
     };
     sums.template add<0>(termsOf, b);
     if constexpr (kPairSteps == 2)
-      sums.template add<1>(termsOf, b);
+      if (!column->isHalf)
+        sums.template add<1>(termsOf, b);
   }
   sums.finish(t);
 }

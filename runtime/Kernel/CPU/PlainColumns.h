@@ -90,13 +90,13 @@ inline int64_t PlainColumns::columns(int64_t rows, int64_t begin, int64_t end,
       const int64_t count = areShared ? rows + apart * (whole - 1) : rows;
       if (isNew && !areThere)
         writePairs<true>(rounded + 2 * j, step, count, to);
-      *column = {to + (areShared ? 2 * apart * j : 0), pair + j};
+      *column = {to + (areShared ? 2 * apart * j : 0), pair + j, false};
       if (!areShared || j + 1 == whole)
         to += roomOf(count + areThere); // With what a last tap reads.
     }
     if (taps % 2 != 0) {
       writePairs<false>(rounded + 2 * whole, step, rows, to);
-      *column++ = {to, pair + whole};
+      *column++ = {to, pair + whole, true};
       to += roomOf(rows);
     }
   }

@@ -632,8 +632,10 @@ static Chunks chunksFor(const KernelCall &call, const ConvShape &shape) {
 }
 
 Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
-                            const KernelSet &kernels,
+                            const KernelSet &kernels, const PairKernels &pairs,
                             std::unique_ptr<PreparedKernel> &prepared) {
+  if (shape.bf16Parts == 1)
+    return prepareRoundedWinograd(call, shape, pairs, prepared);
   if (hasPhases(shape)) {
     DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
     prepared = preparePhases(call, shape, kernels);

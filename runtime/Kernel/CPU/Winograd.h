@@ -23,7 +23,7 @@ Status checkWinograd(const ConvShape &shape);
 /// call has no workspace of winogradWorkspaceBytes(), or of as many as earlier
 /// versions asked for.
 Status prepareWinograd(const KernelCall &call, const ConvShape &shape,
-                       const KernelSet &kernels,
+                       const KernelSet &kernels, const PairKernels &pairs,
                        std::unique_ptr<PreparedKernel> &prepared);
 
 size_t winogradWorkspaceBytes(const ConvShape &shape);
