@@ -447,10 +447,10 @@ BlockedPlan cpu::planPairs(const ConvShape &shape) {
     return plan;
   plan.columnUnit /= 2;
   plan.groupBlocks = ceilDiv(plan.outChannels, plan.columnUnit);
-  if (plan.pixelUnit != 1 || outer * plan.groupBlocks == 0)
+  const int64_t others = saturatedProduct({outer, plan.groupBlocks});
+  if (plan.pixelUnit != 1 || others == 0)
     return plan;
-  const int64_t wanted =
-      roundUp(ceilDiv(fewestTiles, outer * plan.groupBlocks), 2);
+  const int64_t wanted = roundUp(ceilDiv(fewestTiles, others), 2);
   plan.pixelBlocks =
       std::max(plan.pixelBlocks, std::min(wanted, plan.pixels / fewestPixels));
   return plan;

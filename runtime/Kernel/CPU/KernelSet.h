@@ -295,7 +295,7 @@ struct BlockedPlan : Windows {
   int64_t pixelBlocks; ///< The pixels are dealt out evenly to them,
   int64_t pixelUnit;   ///< in multiples of that many.
   int64_t groupBlocks; ///< So are output channels,
-  int64_t columnUnit;  ///< in multiples of that many, of groups of panels.
+  int64_t columnUnit; ///< in multiples of that many: a group of panels or half.
   int64_t kBlock;      ///< Blocks of input channels summed at a time.
   bool isPanelSlowest;
   Epilogue epilogue;

@@ -210,11 +210,13 @@ inline void MatmulTile::runFewRows() const {
 }
 
 /// Where b has fewer columns than a vector has lanes, all of which are in the
-/// tile, and the others would be multiplied for nothing.
+/// tile, and the others would be multiplied for nothing. The rows of the tile
+/// do not matter: threads may be handed several tiles as one, and results are
+/// the same for any number of them.
 inline bool MatmulTile::hasFewColumns() const {
   constexpr int64_t fewestRows = 4;
   return plan.n < kLanes && !plan.transposedA && plan.k > 0 &&
-         rowEnd - rowBegin >= fewestRows;
+         plan.m >= fewestRows;
 }
 
 /// Dot products take a load for each vector of terms and row, and some to add

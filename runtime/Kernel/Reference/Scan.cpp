@@ -118,16 +118,15 @@ static Status computeScan(ComputeContext &context) {
     auto scanBlock = [&](int64_t block) {
       const int64_t row = block / blocks, first = block % blocks * most;
       const int64_t count = std::min(most, inner - first);
-      T states[most];
+      T states[most], before[most];
       std::fill_n(states, count, T(Function::start));
       for (int64_t i = 0; i < length; ++i) {
         const int64_t place = reverse ? length - 1 - i : i;
         const int64_t at = (row * length + place) * inner + first;
         if (exclusive)
-          storeRun(y, at, count, states);
+          std::copy_n(states, count, before);
         stepRun<Function>(x, at, count, states);
-        if (!exclusive)
-          storeRun(y, at, count, states);
+        storeRun(y, at, count, exclusive ? before : states);
       }
     };
     if (inner > 0)
@@ -219,8 +218,8 @@ static int64_t placeOf(const T *values, int64_t count, T value) {
   return i;
 }
 
-/// Lines one after the other: where some elements have a better one than those
-/// before, which are few, its place is looked for.
+/// Lines of neighbours, one after the other: where some elements have a better
+/// one than those before, which are few, its place is looked for.
 template <bool isMax, bool selectLast, typename T, typename Place>
 static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
                        int64_t end, int64_t *places) {
@@ -231,7 +230,7 @@ static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
     bool isNaN = false;
     for (int64_t first = 0; first < lines.length; first += kMostTogether) {
       const int64_t count = std::min(kMostTogether, lines.length - first);
-      loadRun(x, offsets[0] + first, lines.stride, count, values);
+      loadRun(x, offsets[0] + first, 1, count, values);
       bool hasNaN;
       const T own = extremeOf<isMax>(values, count, hasNaN);
       bool isBetter = first == 0 || (isMax ? own > best : own < best) ||

@@ -4,6 +4,7 @@
 
 #include "MatmulTesting.h"
 
+#include <array>
 #include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -163,6 +164,13 @@ TEST(MatmulTest, FewColumns) {
         c.packed = false;
         check(c);
       }
+  // Threads may be handed several tiles as one, of which the last is small.
+  for (const auto &[m, n, k] : {std::array<int64_t, 3>{15, 14, 2000},
+                                {13, 9, 3000},
+                                {37, 12, 1024},
+                                {123, 2, 3000},
+                                {146, 9, 1024}})
+    check({{}, {}, m, n, k, false, false, true});
 }
 
 // Whether or not the call says that b is packed.

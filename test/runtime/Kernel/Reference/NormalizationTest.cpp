@@ -40,6 +40,11 @@ TEST(Softmax, LargeAndSpecialValues) {
   expectResult("softmax", {f32({2}, {kNaN, 0})}, {}, f32({2}, {kNaN, kNaN}));
   expectResult("hardmax", {f32({2, 3}, {1, 5, 5, -kInf, -kInf, -kInf})}, {},
                f32({2, 3}, {0, 1, 0, 1, 0, 0}));
+  // As for arg_max, NaN comes before all numbers.
+  expectResult("hardmax", {f32({2, 3}, {1, kNaN, 5, 7, kNaN, kNaN})}, {},
+               f32({2, 3}, {0, 1, 0, 0, 1, 0}));
+  expectResult("hardmax", {f32({2, 3}, {1, kNaN, 5, 7, kNaN, kNaN})}, axis(0),
+               f32({2, 3}, {0, 1, 0, 1, 0, 1}));
   expectResult("softmax", {f32({2, 0}, {})}, {}, f32({2, 0}, {}));
   expectFailure("softmax", {f32({}, {1})}, {},
                 "expected an axis in [0, 0), got -1");
