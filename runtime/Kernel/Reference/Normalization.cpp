@@ -16,17 +16,6 @@ using namespace dlc::rt::ref;
 // Softmax and relatives: along one axis
 //===----------------------------------------------------------------------===//
 
-static Status inferAlongAxis(const InferContext &context,
-                             std::vector<TensorType> &results) {
-  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
-  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
-  const TensorType &type = context.operand(0).type;
-  int64_t axis = context.attrs().getInt("axis", -1);
-  if (type.hasRank)
-    DLC_RETURN_IF_ERROR(normalizeAxis(axis, type.rank()));
-  return addResultLike(context, results);
-}
-
 /// The greatest element of a line and the sum of exp(element - greatest).
 namespace {
 struct LineSummary {

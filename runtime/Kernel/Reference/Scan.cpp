@@ -220,7 +220,7 @@ static int64_t placeOf(const T *values, int64_t count, T value) {
 
 /// Lines of neighbours, one after the other: where some elements have a better
 /// one than those before, which are few, its place is looked for.
-template <bool isMax, bool selectLast, typename T, typename Place>
+template <bool isMax, bool selectLast, typename T>
 static void findInEach(const TensorView &x, const Lines &lines, int64_t begin,
                        int64_t end, int64_t *places) {
   constexpr T none = std::numeric_limits<T>::quiet_NaN();
@@ -272,13 +272,18 @@ static void findTogether(const TensorView &x, const Lines &lines, int64_t begin,
       });
 }
 
-template <bool isMax, bool selectLast, typename T, typename Place>
-static void findExtremes(const TensorView &x, const Lines &lines, int64_t begin,
-                         int64_t end, int64_t *places) {
-  (lines.stride == 1 ? findInEach<isMax, selectLast, T, Place>
-                     : findTogether<isMax, selectLast, T, Place>)(x, lines,
-                                                                  begin, end,
-                                                                  places);
+using FindExtremes = void (*)(const TensorView &x, const Lines &lines,
+                              int64_t begin, int64_t end, int64_t *places);
+
+/// What finds the places of lines' extremes. Narrow places are compared with as
+/// many elements at once.
+template <bool isMax, bool selectLast, typename T>
+static FindExtremes findExtremesOf(const Lines &lines) {
+  if (lines.stride == 1)
+    return findInEach<isMax, selectLast, T>;
+  return lines.length <= std::numeric_limits<int32_t>::max()
+             ? findTogether<isMax, selectLast, T, int32_t>
+             : findTogether<isMax, selectLast, T, int64_t>;
 }
 
 template <bool isMax> static Status computeArg(ComputeContext &context) {
@@ -292,28 +297,15 @@ template <bool isMax> static Status computeArg(ComputeContext &context) {
                        static_cast<int>(axis));
   return dispatchWide(x.type, [&](auto wide) {
     using T = decltype(wide);
-    // Narrow places are compared with as many elements at once.
-    const bool isNarrow = lines.length <= std::numeric_limits<int32_t>::max();
-    auto find = selectLast ? isNarrow ? findExtremes<isMax, true, T, int32_t>
-                                      : findExtremes<isMax, true, T, int64_t>
-                : isNarrow ? findExtremes<isMax, false, T, int32_t>
-                           : findExtremes<isMax, false, T, int64_t>;
+    const FindExtremes find = selectLast
+                                  ? findExtremesOf<isMax, true, T>(lines)
+                                  : findExtremesOf<isMax, false, T>(lines);
     context.inParts(lines.starts.size(), static_cast<double>(lines.length) / 2,
                     [&](int64_t begin, int64_t end) {
                       find(x, lines, begin, end, y.as<int64_t>());
                     });
     return Status::ok();
   });
-}
-
-static Status inferHardmax(const InferContext &context,
-                           std::vector<TensorType> &results) {
-  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
-  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
-  int64_t axis = context.attrs().getInt("axis", -1);
-  if (context.operand(0).type.hasRank)
-    DLC_RETURN_IF_ERROR(normalizeAxis(axis, context.operand(0).type.rank()));
-  return addResultLike(context, results);
 }
 
 /// One at the first largest element of each line, and zeros.
@@ -325,9 +317,7 @@ static Status computeHardmax(ComputeContext &context) {
   if (lines.length == 0)
     return Status::ok();
   std::vector<int64_t> places(lines.starts.size());
-  const bool isNarrow = lines.length <= std::numeric_limits<int32_t>::max();
-  const auto find = isNarrow ? findExtremes<true, false, double, int32_t>
-                             : findExtremes<true, false, double, int64_t>;
+  const FindExtremes find = findExtremesOf<true, false, double>(lines);
   auto clear = [&](int64_t start, int64_t count) {
     static constexpr double zeros[kMostTogether] = {};
     for (int64_t first = 0; first < count; first += kMostTogether)
@@ -361,7 +351,7 @@ std::span<const Operation> ref::scanOperations() {
       {"arg_min", inferArg, computeArg<false>},
       {"cumprod", inferScan, computeScan<Product>},
       {"cumsum", inferScan, computeScan<Sum>},
-      {"hardmax", inferHardmax, computeHardmax},
+      {"hardmax", inferAlongAxis, computeHardmax},
   };
   return operations;
 }

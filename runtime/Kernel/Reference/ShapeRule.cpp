@@ -199,3 +199,14 @@ Status ref::addResultLike(const InferContext &context,
                           std::vector<TensorType> &results) {
   return addResult(results, context.operand(0).type);
 }
+
+Status ref::inferAlongAxis(const InferContext &context,
+                           std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  const TensorType &type = context.operand(0).type;
+  int64_t axis = context.attrs().getInt("axis", -1);
+  if (type.hasRank)
+    DLC_RETURN_IF_ERROR(normalizeAxis(axis, type.rank()));
+  return addResultLike(context, results);
+}

@@ -70,6 +70,11 @@ Status addResult(std::vector<TensorType> &results, TensorType type);
 Status addResultLike(const InferContext &context,
                      std::vector<TensorType> &results);
 
+/// The rule of an operation on floats along attribute `axis`, the last one
+/// without it, whose result is like its operand.
+Status inferAlongAxis(const InferContext &context,
+                      std::vector<TensorType> &results);
+
 /// InvalidArgument, printf-like.
 #define DLC_INVALID(...)                                                       \
   ::dlc::rt::makeError(::dlc::rt::StatusCode::InvalidArgument, __VA_ARGS__)
