@@ -49,6 +49,13 @@ inline void roundOperand(Call &call, size_t operand) {
     call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
 }
 
+inline void roundShorts(Call &call, Shorts shorts) {
+  if (shorts.x)
+    roundOperand(call, 0);
+  if (shorts.residual)
+    roundOperand(call, 3);
+}
+
 inline void setShort(Call &call, size_t operand,
                      const std::vector<float> &values, TensorType type) {
   const std::vector<uint16_t> shorts =
@@ -87,6 +94,20 @@ inline MatmulCase roundedCase(int64_t m, int64_t n, int64_t k) {
   MatmulCase c{{}, {}, m, n, k, false, false, true};
   c.parts = 1;
   return c;
+}
+
+/// Cases with all that may be behind a product.
+inline std::vector<MatmulCase> casesOfEpilogues() {
+  std::vector<MatmulCase> cases;
+  for (const char *activation : kActivations)
+    for (int64_t m : {2, 53})
+      for (int64_t k : {0, 40, 1100}) {
+        MatmulCase c = roundedCase(m, 70, k);
+        c.bias = c.residual = true;
+        c.activation = activation;
+        cases.push_back(c);
+      }
+  return cases;
 }
 
 /// The kernels' sums are those of rounded operands, but for their order.

@@ -55,10 +55,7 @@ void checkShort(const MatmulCase &c) {
   for (Shorts shorts : kShorts) {
     shorts.residual &= c.residual;
     Call call = makeCall(c);
-    if (shorts.x)
-      roundOperand(call, 0);
-    if (shorts.residual)
-      roundOperand(call, 3);
+    roundShorts(call, shorts);
     Call exact = call;
     roundOperands(exact);
     const std::vector<double> expected = reference(c, exact);
@@ -118,10 +115,7 @@ void checkShort(const ConvCase &c, Blocks blocks = Blocks::All,
       makeSmall(call);
       call.attributes.set("algorithm", std::string("winograd"));
     }
-    if (shorts.x)
-      roundOperand(call, 0);
-    if (shorts.residual)
-      roundOperand(call, 3);
+    roundShorts(call, shorts);
     Call exact = call;
     roundOperands(exact);
     std::vector<double> expected = reference(c, exact);
@@ -183,14 +177,8 @@ TEST(ShortTest, MatmulOfEveryForm) {
     c.bBatch = batch;
     checkShort(c);
   }
-  for (const char *activation : kActivations)
-    for (int64_t m : {2, 53})
-      for (int64_t k : {0, 40, 1100}) {
-        MatmulCase c = roundedCase(m, 70, k);
-        c.bias = c.residual = true;
-        c.activation = activation;
-        checkShort(c);
-      }
+  for (const MatmulCase &c : casesOfEpilogues())
+    checkShort(c);
 }
 
 TEST(ShortTest, ConvOfEveryShape) {
