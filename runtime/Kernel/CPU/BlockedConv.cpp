@@ -584,15 +584,17 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
         isEmpty ? 0 : plan.batch * plan.blocks * plan.rowBlocks);
   } else {
     auto *function = kernels.blockedConv;
-    if (shape.bf16Parts == 1)
-      function = pairs.blockedConv;
-    else if (split && shape.bf16Parts != 0 && paysToSplit(shape))
-      function = split->blockedConv;
+    BlockedPlan plan;
     const bool areTiles = shape.bf16Parts == 1 && pairs.roundPixels;
-    BlockedPlan plan = areTiles                          ? planTiles(shape)
-                       : function == pairs.blockedConv   ? planPairs(shape)
-                       : function == kernels.blockedConv ? planBlocked(shape)
-                                                         : planSplit(shape);
+    if (shape.bf16Parts == 1) {
+      function = pairs.blockedConv;
+      plan = areTiles ? planTiles(shape) : planPairs(shape);
+    } else if (split && shape.bf16Parts != 0 && paysToSplit(shape)) {
+      function = split->blockedConv;
+      plan = planSplit(shape);
+    } else {
+      plan = planBlocked(shape);
+    }
     plan.isRoundedBefore =
         areTiles && hasWorkspace && roundsBefore(shape, plan);
     prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(

@@ -62,8 +62,7 @@ struct BlockedRow : BlockedRows<Source, Result, vectors> {
   using Base = BlockedRows<Source, Result, vectors>;
   using Base::plan, Base::x, Base::residual, Base::y, Base::low, Base::high;
   /// Of weights.
-  static constexpr int64_t kTapStep =
-      vectors == 1 ? kChannelBlock : vectors * kLanes;
+  static constexpr int64_t kTapStep = vectors * kChannelBlock;
 
   explicit BlockedRow(const Base &rows) : Base(rows), row(rows.first) {
     firstIn = row * plan.strideH - plan.padTop;
@@ -105,9 +104,11 @@ struct BlockedRow : BlockedRows<Source, Result, vectors> {
   [[gnu::always_inline]] void finish(Vec (&sums)[vectors],
                                      int64_t column) const {
     const int64_t at = column * blockOf<Result>;
-    if constexpr (vectors == 1)
-      if (residual)
-        sums[0] += loadElements(residual + at, kLanes);
+    if (residual) {
+      Vec added[vectors];
+      loadLanes(residual + at, added);
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] += added[v];
+    }
     DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[v] =
         minOf(maxOf(sums[v], low), high);
     // Of floats the other activations have a loop of their own.
@@ -381,7 +382,8 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
     if constexpr (areLines) {
       const int64_t channel = block * kChannelBlock;
       if (block % 2 == 0 && tile + 1 < end && taps <= LineWeights::kMostTaps &&
-          channel + blockOf<Source> <= plan.channels && !residual) {
+          channel + blockOf<Source> <= plan.channels) {
+        const int64_t at = placeOf(channel);
         const LineWeights own(plan, w, bias, channel);
         rowsFunctionOf<Source, Result, 2>(plan)(
             {plan,
@@ -390,8 +392,8 @@ void runBlockedDepthwiseOf(const BlockedDepthwisePlan &plan,
              {own.biases[0], own.biases[1]},
              low,
              high,
-             nullptr,
-             y + placeOf(channel),
+             residual ? residual + at : nullptr,
+             y + at,
              first,
              last});
         ++tile;

@@ -136,8 +136,8 @@ static int64_t outputExtent(const StageCall &stage, const TensorType &x,
 /// have one form. Artifacts of before have floats of plain inputs in any case.
 static void setForm(const ChainShape &shape, size_t index, bool isBlocked,
                     Attributes &attributes) {
-  const bool isRounded = shape.isRounded && shape.form != 0 &&
-                         index != Depthwise && (isBlocked || shape.form == 2);
+  const bool isRounded =
+      shape.isRounded && index != Depthwise && (isBlocked || shape.form == 2);
   attributes.set("packed_w", isRounded ? shape.form : int64_t{1});
   if (isRounded)
     attributes.set(std::string(kBf16Parts), int64_t{1});
@@ -412,11 +412,6 @@ private:
   /// one behind the last.
   int64_t inBegin(int64_t index) const;
   int64_t inEnd(int64_t index) const;
-  /// Element `at` of an operand or result, of which some are bfloat16.
-  static void *elementOf(void *first, int64_t at, bool isShort) {
-    const int64_t size = isShort ? sizeof(uint16_t) : sizeof(float);
-    return first ? static_cast<char *>(first) + at * size : nullptr;
-  }
   int64_t outEnd(int64_t strip) const {
     return std::min((strip + 1) * own.plan.rows, depthwise.outH);
   }
@@ -432,7 +427,6 @@ private:
   BlockedPlan front = {}, last = {};
   BlockedDepthwisePlan depthwise = {};
   int64_t mostPixels[kStages] = {}; ///< Of a tile of a stage.
-  int64_t partsOfPlainRow = 1;      ///< Of a row in front.
   decltype(KernelSet::blockedConv) functions[kStages] = {};
   decltype(KernelSet::blockedDepthwise) depthwiseRows;
 };
@@ -512,7 +506,6 @@ PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
     depthwise.inRows = plan.ringRows;
     front.outPlane = plan.ringRows * front.outW;
     if (shape.stages[Front].bf16Parts == 1) {
-      partsOfPlainRow = ceilDiv(front.outW, mostPixels[Front]);
       front.isShortY = depthwise.isShortX = true;
       depthwiseRows = pairs.blockedDepthwise;
     }
@@ -538,9 +531,16 @@ BlockedPlan PreparedChain::planStage(const ChainShape &shape, size_t stage,
   functions[stage] = kernels.blockedConv;
   if (isRounded)
     functions[stage] = pairs.blockedConv;
-  mostPixels[stage] =
-      isRounded ? mostPixelsOfSplit(conv) : mostPixelsOfTile(conv);
+  mostPixels[stage] = isRounded       ? mostPixelsOfSplit(conv)
+                      : conv.blockedX ? mostPixelsOfTile(conv)
+                                      : std::max<int64_t>(conv.out[1], 1);
   return isRounded ? planSplit(conv) : planBlocked(conv);
+}
+
+/// Element `at` of an operand or result, of which some are bfloat16.
+static void *elementOf(void *first, int64_t at, bool isShort) {
+  const int64_t size = isShort ? sizeof(uint16_t) : sizeof(float);
+  return first ? static_cast<char *>(first) + at * size : nullptr;
 }
 
 int64_t PreparedChain::inBegin(int64_t index) const {
@@ -580,8 +580,9 @@ void PreparedChain::computeFront(void *const *given, int64_t image,
     plan.outH = rows;
     plan.pixels = rows * plan.outW;
     // Of plain rows one at a time, or parts of them.
-    plan.pixelBlocks = plan.isPlainX ? rows * partsOfPlainRow
-                                     : ceilDiv(plan.pixels, mostPixels[Front]);
+    plan.pixelBlocks = plan.isPlainX
+                           ? rows * ceilDiv(plan.outW, mostPixels[Front])
+                           : ceilDiv(plan.pixels, mostPixels[Front]);
     void *arguments[] = {elementOf(given[0], image * sizeOfX(), plan.isShortX),
                          own.weights(given, Front), own.bias(given, Front),
                          nullptr, ring + at * plan.outW * kChannelBlock};

@@ -24,8 +24,8 @@ struct DotRows {
 constexpr int64_t kRowsOfDots = 4;
 constexpr int kMostDots = kLanes == 16 ? 4 : 2;
 
-/// Calls write(i, j, sums, rows): those of `rows` rows of x, at most four, from
-/// i on, and row j of y, of `count` rows from `first` on.
+/// Calls write(j, sums), those of four rows with row j of y, for `count` rows
+/// of y from `first` on.
 template <int count, typename Write>
 [[gnu::always_inline]] inline void
 dotBlock(const float *const (&x)[kRowsOfDots], const DotRows &y, int64_t first,

@@ -40,7 +40,6 @@ private:
   void runNarrow() const;
   void writeSum(int64_t row, int64_t column, float sum) const;
   void activateAll() const;
-  void runColumns(int64_t column, int64_t vectors) const;
   void runBlock(int64_t column, int64_t vectors, int64_t kBegin,
                 int64_t kEnd) const;
   bool needsPacking(int64_t valid, int64_t width) const;

@@ -38,7 +38,7 @@ struct PairColumn {
 template <typename Result> struct PairArguments {
   TermRows<Rounded> a;
   const PairColumn *columns; ///< In place of a; null where rows are in lines.
-  int64_t firstRow;          ///< Of the columns.
+  int64_t firstRow;          ///< Of a, or the columns.
   const uint32_t *b;         ///< Pairs.
   int64_t bStride;   ///< From row to row.
   /// Rows of b that come later, of which two are fetched with each sixteen
@@ -159,15 +159,12 @@ template <int rows, int vectors> struct PairSums {
               minOf(maxOf(sums[i][v], low), high);
     }
     constexpr bool isShort = sizeof(Result) == sizeof(uint16_t);
-    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+    DLC_UNROLL for (int v = 0; v < vectors; v += isShort ? 2 : 1) {
       Result *to = c + columnOffset<Result>(v * kLanes, panel);
-      const bool isPair = isShort && v / 2 * 2 + 1 < vectors;
       DLC_UNROLL for (int i = 0; i < rows; ++i) {
         if constexpr (isShort)
-          if (isPair) {
-            if (v % 2 == 0)
-              storeTwoShort(to + i * stride, sums[i][v],
-                            sums[i][v + 1 < vectors ? v + 1 : v]);
+          if (v + 1 < vectors) {
+            storeTwoShort(to + i * stride, sums[i][v], sums[i][v + 1]);
             continue;
           }
         storeElements(to + i * stride, sums[i][v], kLanes);
@@ -180,8 +177,8 @@ template <int rows, int vectors> struct PairSums {
 template <int rows> struct RowPointers {
   static constexpr bool isTall = rows > kPairRows;
 
-  [[gnu::always_inline]] void find(const TermRows<Rounded> &from) {
-    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] = from.at(i);
+  [[gnu::always_inline]] void find(const TermRows<Rounded> &from, int64_t row) {
+    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] = from.at(row + i);
   }
   [[gnu::always_inline]] const Rounded *at(int i, int64_t term) const {
     return isTall ? first[0] + i * kLineTerms + term
@@ -214,7 +211,7 @@ void pairKernel(const PairArguments<Result> &t) {
     b += bStride;
   };
   constexpr int64_t together = kChannelBlock / 2;
-  a.find(from);
+  a.find(from, t.firstRow);
   for (int64_t left = t.pairs; left > 0;) {
     const int64_t own = least(left, kLineTerms / 2);
     int64_t first = 0;
@@ -234,7 +231,7 @@ void pairKernel(const PairArguments<Result> &t) {
       a.advance(from.blockStride);
     } else {
       from.advance();
-      a.find(from);
+      a.find(from, t.firstRow);
     }
   }
   sums.finish(t);

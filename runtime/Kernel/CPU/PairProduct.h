@@ -100,10 +100,9 @@ inline void PairBlock<Result>::fetchResidual(const Result *from, int64_t count,
 template <typename Result>
 inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
                                         int64_t count, bool isLast) {
-  const int64_t *offsets = t.a.offsets;
   const uint32_t *group = t.b;
   const bool isTall =
-      (t.columns || t.a.areNext) && count <= kTallPairVectors * kLanes;
+      (t.columns || t.a.areNext()) && count <= kTallPairVectors * kLanes;
   const int64_t most = isTall ? kTallPairRows : kPairRows;
   const int64_t calls = (rows + most - 1) / most;
   const uint32_t *ahead = t.ahead;
@@ -112,7 +111,6 @@ inline void PairBlock<Result>::runGroup(PairArguments<Result> t, int64_t first,
   for (int64_t call = 0; call < calls; ++call) {
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
-    t.a.offsets = offsets + row;
     t.firstRow = row;
     for (int64_t j = 0; j < count; j += kPairVectors * kLanes) {
       const int64_t columns = least<int64_t>(count - j, kPairVectors * kLanes);
@@ -149,9 +147,7 @@ inline TermRows<Rounded> findTerms(const Rows &from, int64_t rows,
     if (from.isInPlace(end))
       return from.termsFrom(begin, rows, scratch.offsets);
   from.round(rows, begin, end, scratch.lines);
-  return {
-      scratch.lines,   kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride, false,
-      /*areNext=*/true};
+  return {scratch.lines, kEvenOffsets<kLineTerms>.at, 1, 0, kLineStride, false};
 }
 
 template <typename Result>
@@ -172,7 +168,6 @@ inline void PairBlock<Result>::run(const Rows &from, PairScratch &scratch) {
                     from.columns(rows, begin, end, nullptr, nullptr);
                   }) {
       t.columns = scratch.columns;
-      t.a.offsets = scratch.offsets;
       t.pairs = from.columns(rows, begin, end, scratch.lines, scratch.columns);
     } else {
       t.a = findTerms(from, rows, begin, end, scratch);
@@ -399,15 +394,14 @@ inline void PairConv::runRows(int64_t terms, const Rows &from) {
 
 /// Pixels of one row of the image at a time: they lie evenly.
 inline void PairConv::runPlain(const float *x) {
-  PlainRows(plan, x, part.pixel)
-      .forRows(part.pixels, [&](int64_t row, int64_t count) {
-        ConvRun own = part;
-        own.pixel += row;
-        own.pixels = count;
-        const PlainRows plain(plan, x, own.pixel);
-        PairConv(plan, arguments, own, scratch)
-            .runRows(plain.lines() * kLineTerms, PlainColumns{plain});
-      });
+  const PlainRows plain(plan, x, part.pixel);
+  plain.forRows(part.pixels, [&](const PlainRows::Row &row) {
+    ConvRun own = part;
+    own.pixel += row.first;
+    own.pixels = row.count;
+    PairConv(plan, arguments, own, scratch)
+        .runRows(plain.lines() * kLineTerms, PlainColumns{plain, row});
+  });
 }
 
 template <typename Source> inline void PairConv::run() {

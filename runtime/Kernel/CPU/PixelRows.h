@@ -26,30 +26,6 @@ constexpr const float *kNoTerms = kNoTermsOf<float>;
 constexpr int64_t kLineTerms = 32;
 static_assert(kLineTerms == blockOf<uint16_t>);
 
-/// Terms of rows that begin with a line, and then go by taps and by blocks of
-/// channels.
-template <typename Element> struct TermRows {
-  const Element *block; ///< Channels of the first line.
-  /// Of each row from there, [taps][kSplitRows]; negative where zeros are.
-  const int64_t *offsets;
-  int64_t taps, tap;   ///< All, and that of the first line.
-  int64_t blockStride; ///< From a block of channels to the next one.
-  bool hasZeros;       ///< Whether an offset may be negative.
-  bool areNext = false; ///< Offsets are those of lines behind each other.
-
-  [[gnu::always_inline]] const Element *at(int64_t row) const {
-    const int64_t offset = offsets[tap * kSplitRows + row];
-    return offset < 0 ? kNoTermsOf<Element> : block + offset;
-  }
-  /// Goes on to the next lines.
-  [[gnu::always_inline]] void advance() {
-    if (++tap < taps)
-      return;
-    tap = 0;
-    block += blockStride;
-  }
-};
-
 /// Offsets of rows that lie right behind each other.
 template <int64_t step> struct EvenOffsets {
   constexpr EvenOffsets() {
@@ -59,6 +35,31 @@ template <int64_t step> struct EvenOffsets {
   int64_t at[kMostPairRows] = {};
 };
 template <int64_t step> constexpr EvenOffsets<step> kEvenOffsets;
+
+/// Terms of rows that begin with a line, and then go by taps and by blocks of
+/// channels.
+template <typename Element> struct TermRows {
+  const Element *block; ///< Channels of the first line.
+  /// Of each row from there, [taps][kSplitRows]; negative where zeros are.
+  const int64_t *offsets;
+  int64_t taps, tap;   ///< All, and that of the first line.
+  int64_t blockStride; ///< From a block of channels to the next one.
+  bool hasZeros;       ///< Whether an offset may be negative.
+
+  [[gnu::always_inline]] const Element *at(int64_t row) const {
+    const int64_t offset = offsets[tap * kSplitRows + row];
+    return offset < 0 ? kNoTermsOf<Element> : block + offset;
+  }
+  /// Whether each row is a line behind the one before.
+  bool areNext() const { return offsets == kEvenOffsets<kLineTerms>.at; }
+  /// Goes on to the next lines.
+  [[gnu::always_inline]] void advance() {
+    if (++tap < taps)
+      return;
+    tap = 0;
+    block += blockStride;
+  }
+};
 
 /// The elements of x under pixels of an image: floats, or bfloat16, whose
 /// blocks of channels are twice as large.
@@ -93,8 +94,7 @@ public:
             taps,
             index % taps,
             2 * blockStride,
-            hasOutside,
-            kPixelStep == kLineTerms && offsets == kEvenOffsets<kPixelStep>.at};
+            hasOutside};
   }
 
 private:

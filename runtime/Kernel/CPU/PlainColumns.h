@@ -18,10 +18,11 @@ namespace {
 /// one pixel and the next is the same, a step apart.
 struct PlainColumns {
   const PlainRows &from;
+  const PlainRows::Row &row;
 
-  /// Those of terms [begin, end), multiples of kLineTerms, for the first `rows`
-  /// pixels; how many. The terms are in `memory`, which has room for as many
-  /// lines of kMostPairRows and one, aligned as these.
+  /// Those of terms [begin, end), multiples of kLineTerms, for the `rows`
+  /// pixels of the row; how many. The terms are in `memory`, which has room for
+  /// as many lines of kMostPairRows and one, aligned as these.
   int64_t columns(int64_t rows, int64_t begin, int64_t end, Rounded *memory,
                   PairColumn *columns) const;
 
@@ -83,7 +84,7 @@ inline int64_t PlainColumns::columns(int64_t rows, int64_t begin, int64_t end,
   uint16_t buffer[PlainRows::kMostRounded];
   for (int64_t index = first; index < last; ++index) {
     uint16_t *rounded = areThere ? reinterpret_cast<uint16_t *>(to) : buffer;
-    from.round(index, 0, rows, rounded);
+    from.round(index, row, rounded);
     const int64_t pair = (index - first) * ofRow;
     for (int64_t j = 0; j < whole; ++j, ++column) {
       const bool isNew = !areShared || j == 0;

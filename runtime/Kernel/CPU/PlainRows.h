@@ -16,8 +16,7 @@ namespace {
 class PlainRows {
 public:
   PlainRows(const BlockedPlan &plan, const float *x, int64_t first)
-      : plan(plan), x(x), first(first), firstTop(topOf(first)),
-        firstLeft(leftOf(first)) {}
+      : plan(plan), x(x), first(first) {}
 
   /// That there are.
   int64_t count() const { return plan.inChannels * plan.kernelH; }
@@ -27,20 +26,26 @@ public:
     return (count() + together - 1) / together;
   }
 
-  /// Of pixels of one row, `columns` of them from pixel `first` + `row` on,
-  /// those of x that are under row `index` of their taps, in order and rounded,
-  /// with `step` elements from pixel to pixel.
-  void round(int64_t index, int64_t row, int64_t columns,
-             uint16_t *target) const;
+  /// Pixels of one row of an image.
+  struct Row {
+    int64_t first, count; ///< From the first pixel on.
+    int64_t top, left;    ///< What is under the first tap of the first one.
+  };
 
-  /// Calls function(row, count) for pixels of one row of an image at a time.
+  /// Of pixels those of x that are under row `index` of their taps, in order
+  /// and rounded, with `step` elements from pixel to pixel.
+  void round(int64_t index, const Row &row, uint16_t *target) const;
+
+  /// Calls function(row) for each of them of `pixels` pixels.
   template <typename Function>
-  void forRows(int64_t rows, Function &&function) const {
-    for (int64_t row = 0; row < rows;) {
-      const int64_t left = plan.outW - (first + row) % plan.outW;
-      const int64_t count = least(left, rows - row);
-      function(row, count);
-      row += count;
+  void forRows(int64_t pixels, Function &&function) const {
+    for (Row row = {}; row.first < pixels; row.first += row.count) {
+      const int64_t y = (first + row.first) / plan.outW;
+      const int64_t column = first + row.first - y * plan.outW;
+      row.count = least(plan.outW - column, pixels - row.first);
+      row.top = y * plan.strideH - plan.padTop;
+      row.left = column * plan.strideW - plan.padLeft;
+      function(row);
     }
   }
   int64_t step() const { return plan.strideW; }
@@ -54,26 +59,14 @@ private:
   const BlockedPlan &plan;
   const float *x;
   const int64_t first;
-  const int64_t firstTop, firstLeft;
-
-  /// Of what is under the first tap.
-  int64_t topOf(int64_t pixel) const {
-    return pixel / plan.outW * plan.strideH - plan.padTop;
-  }
-  int64_t leftOf(int64_t pixel) const {
-    return pixel % plan.outW * plan.strideW - plan.padLeft;
-  }
 };
 
-inline void PlainRows::round(int64_t index, int64_t row, int64_t columns,
+inline void PlainRows::round(int64_t index, const Row &row,
                              uint16_t *target) const {
-  // Divisions of 64 bits would take as long as rounding.
-  const int64_t channel =
-      static_cast<uint32_t>(index) / static_cast<uint32_t>(plan.kernelH);
-  const int64_t top = (row == 0 ? firstTop : topOf(first + row)) +
-                      (index - channel * plan.kernelH) * plan.dilationH;
-  const int64_t left = row == 0 ? firstLeft : leftOf(first + row);
-  const int64_t count = (columns - 1) * plan.strideW + kLineTerms;
+  const int64_t channel = index / plan.kernelH, left = row.left;
+  const int64_t top =
+      row.top + (index - channel * plan.kernelH) * plan.dilationH;
+  const int64_t count = (row.count - 1) * plan.strideW + kLineTerms;
   const bool isInside = top >= 0 && top < plan.inH;
   const int64_t begin =
       isInside ? most<int64_t>(least(-left, count), 0) : count;

@@ -339,18 +339,19 @@ private:
     alignas(64) uint16_t rounded[PlainRows::kMostRounded];
     constexpr int64_t together = kLineTerms / terms;
     const int64_t step = from.step();
-    from.forRows(rows, [&](int64_t row, int64_t count) {
+    from.forRows(rows, [&](const PlainRows::Row &row) {
       for (int64_t index = begin * together; index < end * together; ++index) {
-        uint16_t *to = target +
-                       ((index / together - begin) * lines + row) * kLineTerms +
-                       index % together * terms;
+        uint16_t *to =
+            target +
+            ((index / together - begin) * lines + row.first) * kLineTerms +
+            index % together * terms;
         if (index >= from.count()) {
-          for (int64_t i = 0; i < count; ++i)
+          for (int64_t i = 0; i < row.count; ++i)
             __builtin_memset(to + i * kLineTerms, 0, sizeof(mask));
           continue;
         }
-        from.round(index, row, count, rounded);
-        for (int64_t i = 0; i < count; ++i) {
+        from.round(index, row, rounded);
+        for (int64_t i = 0; i < row.count; ++i) {
           uint16_t value[terms];
           __builtin_memcpy(value, rounded + i * step, sizeof(value));
           DLC_UNROLL for (int l = 0; l < terms; ++l) value[l] &= mask[l];
