@@ -177,8 +177,8 @@ template <int rows, int vectors> struct PairSums {
 template <int rows> struct RowPointers {
   static constexpr bool isTall = rows > kPairRows;
 
-  [[gnu::always_inline]] void find(const TermRows<Rounded> &from, int64_t row) {
-    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] = from.at(row + i);
+  [[gnu::always_inline]] void find(const TermRows<Rounded> &from) {
+    DLC_UNROLL for (int i = 0; i < count; ++i) first[i] = from.at(i);
   }
   [[gnu::always_inline]] const Rounded *at(int i, int64_t term) const {
     return isTall ? first[0] + i * kLineTerms + term
@@ -198,6 +198,7 @@ void pairKernel(const PairArguments<Result> &t) {
   PairSums<rows, vectors> sums;
   sums.start(t);
   TermRows<Rounded> from = t.a;
+  from.offsets += t.firstRow;
   RowPointers<rows> a;
   const uint32_t *b = t.b, *ahead = t.ahead;
   const int64_t bStride = t.bStride;
@@ -211,7 +212,7 @@ void pairKernel(const PairArguments<Result> &t) {
     b += bStride;
   };
   constexpr int64_t together = kChannelBlock / 2;
-  a.find(from, t.firstRow);
+  a.find(from);
   for (int64_t left = t.pairs; left > 0;) {
     const int64_t own = least(left, kLineTerms / 2);
     int64_t first = 0;
@@ -231,7 +232,7 @@ void pairKernel(const PairArguments<Result> &t) {
       a.advance(from.blockStride);
     } else {
       from.advance();
-      a.find(from, t.firstRow);
+      a.find(from);
     }
   }
   sums.finish(t);
