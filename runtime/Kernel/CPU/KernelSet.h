@@ -86,8 +86,8 @@ inline constexpr int64_t kWinogradGap = 32;
 /// packed format.
 inline constexpr int64_t kHalfChannels = 32, kHalfPoints = 18;
 /// Of products of blocked tensors over the 36 points: weights of a point, and
-/// sums, in floats; on the stack are those of six points and of all, 173 KiB.
-inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
+/// sums, in floats; on the stack are those of six points and of all, 317 KiB.
+inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 64 * 32;
 /// Of TwoTapWinogradTiles.h, in steps of two and of one: tiles of a block, at
 /// most, and pixels of all products of one. Sums on the stack are 288 KiB, and
 /// weights 25.

@@ -20,8 +20,9 @@ static constexpr int64_t kFloat = sizeof(float);
 static constexpr int64_t kChunkStep = 48;
 /// Rounds tiles up to vectors of any instruction set.
 static constexpr int64_t kMostLanes = 16;
-/// Tiles of a block of a blocked convolution, at most.
-static constexpr int64_t kBlockTiles = 32;
+/// Tiles of a block of a blocked convolution, at most: of two dozen it would
+/// take a tenth of the time to transform weights. Of files of before.
+static constexpr int64_t kBlockTiles = 64, kBlockTilesBefore = 32;
 static_assert(kBlockTiles * kHalfChannels <= kWinogradSums);
 static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
@@ -65,8 +66,9 @@ enum class Chunks {
 static int64_t mostOfChunk(const ConvShape &shape, Chunks kind) {
   constexpr int64_t ownBytes = 1 << 20, sharedBytes = 4 << 20;
   if (shape.blockedY)
-    return std::max(ownBytes / bytesOfTile(shape),
-                    kBlockTiles * (kind == Chunks::AsBefore ? 1 : 2));
+    return std::max(ownBytes / bytesOfTile(shape), kind == Chunks::AsBefore
+                                                       ? kBlockTilesBefore
+                                                       : 2 * kBlockTiles);
   return std::max(sharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }
@@ -203,8 +205,11 @@ static int64_t chunksOf(const ConvShape &shape, Chunks kind) {
 /// Of tiles of blocked tensors, in each chunk.
 static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
   const int64_t chunks = std::max<int64_t>(chunksOf(shape, kind), 1);
-  const int64_t blocks = ceilDiv(ceilDiv(tilesOf(shape), chunks), kBlockTiles);
-  return kind != Chunks::AsBefore && blocks > 1 ? roundUp(blocks, 2) : blocks;
+  const int64_t tiles = ceilDiv(tilesOf(shape), chunks);
+  if (kind == Chunks::AsBefore)
+    return ceilDiv(tiles, kBlockTilesBefore);
+  const int64_t blocks = ceilDiv(tiles, kBlockTiles);
+  return blocks > 1 ? roundUp(blocks, 2) : blocks;
 }
 
 namespace {
@@ -223,8 +228,9 @@ struct ThreadBlocks {
 
 ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
   constexpr int64_t fewShares = 8, manyShares = 16, manyBlocks = 32;
-  // Two calls of AVX-512's kernels of two panels; 32 are three.
-  constexpr int64_t tilesOfCalls = 28;
+  // Two or four calls of AVX-512's kernels of two panels; 32 are three, and
+  // one block at most.
+  constexpr int64_t fewTiles = 28, oneBlock = 32, manyTiles = 56;
   int64_t most, ofChunk;
   if (hasTwoTaps(shape)) {
     const TwoTapGrid grid(shape, Chunks::OfThreads);
@@ -233,8 +239,11 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
     blockBytes = grid.blockBytes(shape);
   } else {
     const int64_t tiles = tilesOf(shape);
-    most = tiles <= kBlockTiles ? std::min<int64_t>(tiles, 1)
-                                : roundUp(ceilDiv(tiles, tilesOfCalls), 2);
+    most = tiles <= oneBlock
+               ? std::min<int64_t>(tiles, 1)
+               : std::max(
+                     roundUp(ceilDiv(tiles, manyTiles), 2),
+                     std::min(roundUp(ceilDiv(tiles, fewTiles), 2), fewShares));
     ofChunk = blocksOfChunk(shape, Chunks::InTwos);
     blockBytes =
         ceilDiv(tiles, std::max<int64_t>(most, 1)) * bytesOfTile(shape) +
