@@ -23,21 +23,12 @@ static Value buildLarger(OpBuilder &builder, Location loc, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, greater, a, b);
 }
 
-Value dlc::codegen::buildMaximum(OpBuilder &builder, Location loc, Value a,
-                                 Value b) {
-  using arith::CmpFPredicate;
-  Value larger = buildLarger(builder, loc, a, b);
-  Value isNaN = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, a, a);
-  return arith::SelectOp::create(builder, loc, isNaN, a, larger);
-}
-
-Value dlc::codegen::buildMinimum(OpBuilder &builder, Location loc, Value a,
-                                 Value b) {
-  using arith::CmpFPredicate;
-  Value less = arith::CmpFOp::create(builder, loc, CmpFPredicate::OLT, a, b);
-  Value smaller = arith::SelectOp::create(builder, loc, less, a, b);
-  Value isNaN = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, a, a);
-  return arith::SelectOp::create(builder, loc, isNaN, a, smaller);
+/// The same operation, but either of two zeros may be the greater: on x86 an
+/// instruction and what NaN needs, where the order of zeros takes three more.
+template <typename Op>
+static Value buildOfAnyZero(OpBuilder &builder, Op op, ValueRange operands) {
+  return Op::create(builder, op.getLoc(), operands[0], operands[1],
+                    op.getFastmath() | arith::FastMathFlags::nsz);
 }
 
 /// Whether it is a number and not 0, of which there are two. Asked of what is
@@ -85,10 +76,10 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
     if (arith::bitEnumContainsAll(maximum.getFastmath(),
                                   arith::FastMathFlags::nnan))
       return buildLarger(builder, loc, operands[0], operands[1]);
-    return buildMaximum(builder, loc, operands[0], operands[1]);
+    return buildOfAnyZero(builder, maximum, operands);
   }
-  if (isa<arith::MinimumFOp>(op))
-    return buildMinimum(builder, loc, operands[0], operands[1]);
+  if (auto minimum = dyn_cast<arith::MinimumFOp>(op))
+    return buildOfAnyZero(builder, minimum, operands);
   Type type = operands[0].getType();
   if (!getElementTypeOrSelf(type).isF32())
     return {};

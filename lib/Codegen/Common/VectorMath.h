@@ -20,13 +20,6 @@ namespace dlc::codegen {
 mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *op,
                        mlir::ValueRange operands, const TargetOptions &target);
 
-/// The larger (smaller) of two floats of any type; NaN when either is NaN.
-/// Three x86 instructions; the sign of a zero result is unspecified.
-mlir::Value buildMaximum(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value a, mlir::Value b);
-mlir::Value buildMinimum(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value a, mlir::Value b);
-
 } // namespace dlc::codegen
 
 #endif // DLC_LIB_CODEGEN_COMMON_VECTORMATH_H

@@ -60,16 +60,19 @@ enum class Chunks {
   AsBefore
 };
 
+/// Of transformed inputs, in a cache that processors share.
+static constexpr int64_t kSharedBytes = 4 << 20;
+
 /// Tiles whose inputs are transformed at a time: those that stay in a cache,
 /// of blocked tensors one of each processor, else one that they share, until
 /// all products have read them.
 static int64_t mostOfChunk(const ConvShape &shape, Chunks kind) {
-  constexpr int64_t ownBytes = 1 << 20, sharedBytes = 4 << 20;
+  constexpr int64_t ownBytes = 1 << 20;
   if (shape.blockedY)
     return std::max(ownBytes / bytesOfTile(shape), kind == Chunks::AsBefore
                                                        ? kBlockTilesBefore
                                                        : 2 * kBlockTiles);
-  return std::max(sharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
+  return std::max(kSharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }
 
@@ -385,10 +388,12 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
           : ceilDiv(tiles, uint64_t{kBlockTiles});
   if (shape.blockedY)
     cost.overhead = blocks * transformWeights * in * out;
-  cost.bytes = inputBytes(shape, wantedChunks(shape)) +
-               (transformedWeights(shape) > 0
-                    ? static_cast<uint64_t>(transformedWeights(shape) * kFloat)
-                    : packedBlockedBytes(shape));
+  // Of inputs that threads transform for themselves as much as of a chunk.
+  cost.bytes =
+      std::min<uint64_t>(inputBytes(shape, wantedChunks(shape)), kSharedBytes) +
+      (transformedWeights(shape) > 0
+           ? static_cast<uint64_t>(transformedWeights(shape) * kFloat)
+           : packedBlockedBytes(shape));
   return cost;
 }
 
@@ -534,7 +539,7 @@ public:
   int64_t tiles() const override { return own.shares; }
 
   int64_t ranges(unsigned threads) const override {
-    return own.parts == 1 ? tiles() : std::min<int64_t>(tiles(), threads);
+    return std::min<int64_t>(tiles(), threads);
   }
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
