@@ -35,11 +35,11 @@ struct SumFold {
 };
 /// `b` where it is NaN, else `chosen`, which compilers would choose together
 /// with that, by comparing twice: the fence leaves them an instruction for it.
+/// Floats have none, since it would keep loops from becoming vectors.
 template <typename T>
 [[gnu::always_inline]] inline T orElseNaN(T chosen, T b) {
-#if DLC_VECTOR_BYTES > 16
-  asm("" : "+v"(chosen));
-#endif
+  if constexpr (sizeof(T) > sizeof(float))
+    asm("" : "+v"(chosen));
   return b != b ? b : chosen;
 }
 

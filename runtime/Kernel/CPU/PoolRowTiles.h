@@ -90,6 +90,61 @@ inline void combineRun(float *y, const float *x, int64_t count, int64_t taps,
   }
 }
 
+/// The same of x, which is overwritten: a window of twice as many taps is two
+/// of them, so that each takes no more steps than its number has bits, twice.
+template <typename Fold>
+inline void combineTwice(float *y, float *x, int64_t count, int64_t taps,
+                         int64_t tapStep) {
+  auto combine = [](float *to, const float *from, const float *with,
+                    int64_t length) __attribute__((always_inline)) {
+    int64_t i = 0;
+    for (; i + kLanes <= length; i += kLanes)
+      store(to + i, Fold::of(load(from + i), load(with + i)));
+    if (const int64_t left = length - i)
+      storeFirst(to + i,
+                 Fold::of(loadFirst(from + i, left), loadFirst(with + i, left)),
+                 left);
+  };
+  int64_t length = count + (taps - 1) * tapStep, known = 0;
+  for (int64_t size = 1;; size *= 2) {
+    if (known == 0 && (taps & size))
+      __builtin_memcpy(y, x, count * sizeof(float));
+    else if (taps & size)
+      combine(y, y, x + known * tapStep, count);
+    known += taps & size;
+    if (known == taps)
+      return;
+    length -= size * tapStep;
+    combine(x, x, x + size * tapStep, length);
+  }
+}
+
+/// Whether windows of the extent, which lie next to each other, are combined so
+/// in fewer steps.
+inline bool isCombinedTwice(const PoolExtent &extent) {
+  constexpr int64_t fewest = 4;
+  return extent.stride == 1 && extent.kernel >= fewest;
+}
+
+/// Elements of row `row` of x from column `column` on, of which the first
+/// `pitch` are kept; nothing outside of the image.
+template <typename Fold>
+inline void copyRow(const PoolPlan &plan, const float *x, int64_t row,
+                    int64_t column, float *target) {
+  const int64_t all = plan.pitch;
+  const bool isInside = row >= 0 && row < plan.height.in;
+  const int64_t begin = isInside ? least(most<int64_t>(-column, 0), all) : all;
+  const int64_t end = most(begin, least(plan.width.in - column, all));
+  const int64_t inner = plan.inner;
+  for (int64_t i = 0; i < begin * inner; ++i)
+    target[i] = Fold::nothing;
+  __builtin_memcpy(target + begin * inner,
+                   x + (row * plan.width.in + column + begin) * inner,
+                   (end - begin) * inner * sizeof(float));
+  for (int64_t i = end * inner; i < all * inner; ++i)
+    target[i] = Fold::nothing;
+}
+
 /// Column `column` of the windows of row `position` and those behind it, down
 /// which they are combined: `pitch` of them, where some lie beside the image.
 template <typename Fold>
@@ -137,21 +192,41 @@ template <typename Fold>
 inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
                         int64_t first, int64_t last, int64_t column,
                         int64_t columns) {
-  alignas(64) float rows[PoolPlan::scratch];
-  alignas(64) float results[PoolPlan::scratch];
-  const int64_t perRow = plan.pitch / plan.width.stride;
-  const int64_t most = PoolPlan::scratch / (plan.pitch * plan.inner);
-  const int64_t from = startOf(plan.width, column);
+  alignas(64) float scratch[2][PoolPlan::scratch];
+  const PoolExtent &height = plan.height, &width = plan.width;
+  const int64_t inner = plan.inner, rowSize = plan.pitch * inner;
+  const int64_t perRow = plan.pitch / width.stride;
+  const int64_t from = startOf(width, column);
+  int64_t most = PoolPlan::scratch / rowSize;
+  // Rows that windows share are read for all of them.
+  const int64_t shared = height.kernel - 1;
+  const bool isTwice =
+      isCombinedTwice(height) && height.dilation == 1 && most > 2 * shared;
+  if (isTwice)
+    most -= shared;
   for (int64_t row = first; row < last; row += most) {
     const int64_t count = least(most, last - row);
+    float *rows = scratch[0], *results = scratch[1];
+    if (isTwice) {
+      for (int64_t i = 0; i < count + shared; ++i)
+        copyRow<Fold>(plan, x, startOf(height, row) + i, from,
+                      results + i * rowSize);
+      combineTwice<Fold>(rows, results, count * rowSize, height.kernel,
+                         rowSize);
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        combineDown<Fold>(plan, x, row + i, from, rows + i * rowSize);
+    }
+    const int64_t windows = (count - 1) * perRow + columns;
+    if (isCombinedTwice(width))
+      combineTwice<Fold>(results, rows, windows * inner, width.kernel,
+                         width.dilation * inner);
+    else
+      combineAlong<Fold>(plan, rows, windows, results);
     for (int64_t i = 0; i < count; ++i)
-      combineDown<Fold>(plan, x, row + i, from,
-                        rows + i * plan.pitch * plan.inner);
-    combineAlong<Fold>(plan, rows, (count - 1) * perRow + columns, results);
-    for (int64_t i = 0; i < count; ++i)
-      __builtin_memcpy(y + ((row + i) * plan.width.out + column) * plan.inner,
-                       results + i * perRow * plan.inner,
-                       columns * plan.inner * sizeof(float));
+      __builtin_memcpy(y + ((row + i) * width.out + column) * inner,
+                       results + i * perRow * inner,
+                       columns * inner * sizeof(float));
   }
 }
 
@@ -205,26 +280,40 @@ inline Taps positionsWithin(const PoolExtent &extent) {
   return {first, end < first ? first : least(end, extent.out)};
 }
 
+/// How many columns windows count, of so many from `begin` on, which planes
+/// share.
+struct CountedColumns {
+  void find(const PoolPlan &plan, int64_t first, int64_t some) {
+    if (first == begin)
+      return;
+    begin = first;
+    const Taps within = positionsWithin(plan.width);
+    for (int64_t i = 0; i < some; ++i) {
+      const int64_t at = begin + i;
+      counts[i] = static_cast<float>(at >= within.first && at < within.end
+                                         ? plan.width.kernel
+                                         : countedTaps(plan, plan.width, at));
+    }
+  }
+
+  int64_t begin = -1;
+  float counts[PoolPlan::scratch];
+};
+
 /// The mean of nothing is 0. What windows are multiplied with is the same for
 /// all rows that count as many of their own.
 inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
-                       int64_t last) {
-  float columns[PoolPlan::scratch], factors[PoolPlan::scratch];
+                       int64_t last, CountedColumns &columns) {
+  float factors[PoolPlan::scratch];
   const int64_t width = plan.width.out, inner = plan.inner;
-  const Taps within = positionsWithin(plan.width);
   for (int64_t begin = 0; begin < width; begin += PoolPlan::scratch) {
     const int64_t some = least(PoolPlan::scratch, width - begin);
-    for (int64_t i = 0; i < some; ++i) {
-      const int64_t at = begin + i;
-      columns[i] = static_cast<float>(at >= within.first && at < within.end
-                                          ? plan.width.kernel
-                                          : countedTaps(plan, plan.width, at));
-    }
+    columns.find(plan, begin, some);
     int64_t known = -1;
     for (int64_t row = first; row < last; ++row) {
       const int64_t rows = countedTaps(plan, plan.height, row);
       for (int64_t i = 0; i < some && rows != known; ++i) {
-        const float count = static_cast<float>(rows) * columns[i];
+        const float count = static_cast<float>(rows) * columns.counts[i];
         factors[i] = count > 0 ? 1 / count : 0;
       }
       known = rows;
@@ -242,7 +331,7 @@ inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
 
 template <typename Fold>
 inline void poolRows(const PoolPlan &plan, const float *x, float *y,
-                     int64_t first, int64_t last) {
+                     int64_t first, int64_t last, CountedColumns &columns) {
   if (plan.isWhole)
     y[0] = foldRow<Fold>(x, plan.height.in * plan.width.in);
   else if (plan.columns == 0 || plan.inner % kLanes == 0)
@@ -257,11 +346,12 @@ inline void poolRows(const PoolPlan &plan, const float *x, float *y,
       poolColumns<Fold>(plan, x, y, first, last, column,
                         least(plan.columns, plan.width.out - column));
   if (!plan.isMax)
-    divideRows(plan, y, first, last);
+    divideRows(plan, y, first, last, columns);
 }
 
 void runPool(const PoolPlan &plan, void *const *arguments, int64_t begin,
              int64_t end) {
+  CountedColumns columns;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t plane = tile / plan.rowBlocks;
     const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
@@ -270,8 +360,8 @@ void runPool(const PoolPlan &plan, void *const *arguments, int64_t begin,
                      plane * plan.height.in * plan.width.in * plan.inner;
     float *y = static_cast<float *>(arguments[1]) +
                plane * plan.height.out * plan.width.out * plan.inner;
-    plan.isMax ? poolRows<GreatestFold>(plan, x, y, first, last)
-               : poolRows<SumFold>(plan, x, y, first, last);
+    plan.isMax ? poolRows<GreatestFold>(plan, x, y, first, last, columns)
+               : poolRows<SumFold>(plan, x, y, first, last, columns);
   }
 }
 
