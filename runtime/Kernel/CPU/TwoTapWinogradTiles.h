@@ -97,10 +97,8 @@ private:
                     number % plan.rowBlocks) {}
   TwoTapBlock(const WinogradPlan &plan, int64_t index, int64_t columnPart,
               int64_t rowPart)
-      : firstRow(shareOf(plan.images * plan.tilesH, rowPart, plan.rowBlocks)),
-        rows(rowsOf(
-            plan, firstRow,
-            shareOf(plan.images * plan.tilesH, rowPart + 1, plan.rowBlocks))),
+      : firstRow(firstRowOf(plan, rowPart)),
+        rows(rowsOf(plan, firstRow, firstRowOf(plan, rowPart + 1))),
         columns(sideOf(plan.tilesW, plan.tilesW - plan.narrowW, columnPart,
                        plan.columnBlocks)),
         offset(index * (plan.blockPixels * plan.inChannels +
@@ -111,6 +109,11 @@ private:
         first[v][h] = before;
         before += pixelsOf(v, h);
       }
+  }
+  /// Those that have a row more are spread over all: blocks that go together,
+  /// as far apart as half of them or more, have as many.
+  static int64_t firstRowOf(const WinogradPlan &plan, int64_t part) {
+    return plan.images * plan.tilesH * part / plan.rowBlocks;
   }
   /// Of four outputs, of all in front of one.
   static int64_t wideRowsBefore(const WinogradPlan &plan, int64_t row) {
