@@ -205,13 +205,19 @@ static int64_t chunksOf(const ConvShape &shape, Chunks kind) {
   return ceilDiv(tilesOf(shape), mostOfChunk(shape, kind));
 }
 
-/// Of tiles of blocked tensors, in each chunk.
+/// Of tiles of blocked tensors, in each chunk: smaller ones where eight threads
+/// would find too few parts of the output channels to multiply.
 static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
   const int64_t chunks = std::max<int64_t>(chunksOf(shape, kind), 1);
   const int64_t tiles = ceilDiv(tilesOf(shape), chunks);
   if (kind == Chunks::AsBefore)
     return ceilDiv(tiles, kBlockTilesBefore);
-  const int64_t blocks = ceilDiv(tiles, kBlockTiles);
+  constexpr int64_t wantedTiles = 8;
+  const int64_t parts = ceilDiv(shape.outChannels, kHalfChannels);
+  const int64_t wanted = ceilDiv(wantedTiles, std::max<int64_t>(parts, 1));
+  const int64_t blocks =
+      std::max(ceilDiv(tiles, kBlockTiles),
+               std::min(ceilDiv(tiles, kBlockTilesBefore), wanted));
   return blocks > 1 ? roundUp(blocks, 2) : blocks;
 }
 
