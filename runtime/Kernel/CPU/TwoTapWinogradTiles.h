@@ -110,8 +110,8 @@ private:
         before += pixelsOf(v, h);
       }
   }
-  /// Those that have a row more are spread over all: blocks that go together,
-  /// as far apart as half of them or more, have as many.
+  /// Those that have a row more are spread over all: of an even number of rows
+  /// two blocks that are half of all apart, and go together, have as many.
   static int64_t firstRowOf(const WinogradPlan &plan, int64_t part) {
     return plan.images * plan.tilesH * part / plan.rowBlocks;
   }

@@ -21,8 +21,10 @@ static constexpr int64_t kChunkStep = 48;
 /// Rounds tiles up to vectors of any instruction set.
 static constexpr int64_t kMostLanes = 16;
 /// Tiles of a block of a blocked convolution, at most: of two dozen it would
-/// take a tenth of the time to transform weights. Of files of before.
-static constexpr int64_t kBlockTiles = 64, kBlockTilesBefore = 32;
+/// take a tenth of the time to transform weights.
+static constexpr int64_t kBlockTiles = 64;
+/// Those of files of before, and of blocks of which there would be too few.
+static constexpr int64_t kBlockTilesBefore = 32;
 static_assert(kBlockTiles * kHalfChannels <= kWinogradSums);
 static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
@@ -56,7 +58,8 @@ enum class Chunks {
   OfThreads,
   /// Of some blocks inputs are transformed at a time: these come in twos.
   InTwos,
-  /// They do not: files of before have no workspace for more.
+  /// They do not: files of before have no workspace for more. Where it was for
+  /// smaller blocks of threads there are as many shares of them as fit.
   AsBefore
 };
 
@@ -471,6 +474,21 @@ static WinogradPlan planWinograd(const ConvShape &shape, Chunks kind,
   return plan;
 }
 
+/// Shares of blocks that the workspace of a call has room for: all of them but
+/// in files of before.
+static int64_t sharesWithin(const KernelCall &call, const ConvShape &shape,
+                            const ThreadBlocks &own) {
+  int64_t shares = 0;
+  while (shares < own.shares) {
+    const auto bytes = static_cast<size_t>((shares + 1) * own.blockBytes) +
+                       blockedWorkspaceBytes(shape);
+    if (!checkWorkspace(call, bytes).isOk())
+      break;
+    ++shares;
+  }
+  return shares;
+}
+
 namespace {
 using TileFunction = void (*)(const WinogradPlan &, void *const *, int64_t,
                               int64_t);
@@ -538,6 +556,7 @@ public:
                  TileFunction multiply)
       : plan(whole), own(shape), transform(transform), multiply(multiply),
         operands(call, shape) {
+    own.shares = std::min(own.shares, sharesWithin(call, shape, own));
     plan.blocks = plan.blockStep = 1;
     plan.allBlocks = own.blocks;
   }
@@ -570,7 +589,7 @@ public:
 
 private:
   WinogradPlan plan;
-  const ThreadBlocks own;
+  ThreadBlocks own;
   const TileFunction transform, multiply;
   const WinogradOperands operands;
 };
@@ -644,11 +663,18 @@ static std::unique_ptr<PreparedKernel> makeSteps(const KernelCall &call,
 }
 
 /// Those that the workspace of a call has room for.
-static Chunks chunksFor(const KernelCall &call, const ConvShape &shape) {
-  const Chunks wanted = wantedChunks(shape);
-  return checkWorkspace(call, workspaceBytes(shape, wanted)).isOk()
-             ? wanted
-             : Chunks::AsBefore;
+static Status chooseChunks(const KernelCall &call, const ConvShape &shape,
+                           Chunks &kind) {
+  kind = wantedChunks(shape);
+  if (checkWorkspace(call, workspaceBytes(shape, kind)).isOk())
+    return Status::ok();
+  Status asBefore =
+      checkWorkspace(call, workspaceBytes(shape, Chunks::AsBefore));
+  if (!asBefore.isOk() && kind == Chunks::OfThreads &&
+      sharesWithin(call, shape, ThreadBlocks(shape)) > 0)
+    return Status::ok();
+  kind = Chunks::AsBefore;
+  return asBefore;
 }
 
 Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
@@ -661,8 +687,8 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
     prepared = preparePhases(call, shape, kernels);
     return Status::ok();
   }
-  const Chunks kind = chunksFor(call, shape);
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, workspaceBytes(shape, kind)));
+  Chunks kind;
+  DLC_RETURN_IF_ERROR(chooseChunks(call, shape, kind));
   prepared = makeSteps(call, shape, kind, kernels);
   if (!shape.packed)
     prepared = packBefore(call, shape, kernels, std::move(prepared));
