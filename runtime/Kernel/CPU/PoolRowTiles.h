@@ -126,32 +126,12 @@ inline bool isCombinedTwice(const PoolExtent &extent) {
   return extent.stride == 1 && extent.kernel >= fewest;
 }
 
-/// Elements of row `row` of x from column `column` on, of which the first
-/// `pitch` are kept; nothing outside of the image.
+/// Columns from `column` on, `pitch` of them, down each of which `taps` of a
+/// window at row `at` are combined: nothing beside the image.
 template <typename Fold>
-inline void copyRow(const PoolPlan &plan, const float *x, int64_t row,
-                    int64_t column, float *target) {
+inline void combineDown(const PoolPlan &plan, const float *x, int64_t at,
+                        Taps taps, int64_t column, float *row) {
   const int64_t all = plan.pitch;
-  const bool isInside = row >= 0 && row < plan.height.in;
-  const int64_t begin = isInside ? least(most<int64_t>(-column, 0), all) : all;
-  const int64_t end = most(begin, least(plan.width.in - column, all));
-  const int64_t inner = plan.inner;
-  for (int64_t i = 0; i < begin * inner; ++i)
-    target[i] = Fold::nothing;
-  __builtin_memcpy(target + begin * inner,
-                   x + (row * plan.width.in + column + begin) * inner,
-                   (end - begin) * inner * sizeof(float));
-  for (int64_t i = end * inner; i < all * inner; ++i)
-    target[i] = Fold::nothing;
-}
-
-/// Column `column` of the windows of row `position` and those behind it, down
-/// which they are combined: `pitch` of them, where some lie beside the image.
-template <typename Fold>
-inline void combineDown(const PoolPlan &plan, const float *x, int64_t position,
-                        int64_t column, float *row) {
-  const int64_t at = startOf(plan.height, position), all = plan.pitch;
-  const Taps taps = tapsWithin(plan.height, at, plan.height.in);
   const int64_t within = plan.width.in - column;
   int64_t begin = least(column < 0 ? -column : 0, all);
   int64_t end = within < begin ? begin : least(within, all);
@@ -162,10 +142,14 @@ inline void combineDown(const PoolPlan &plan, const float *x, int64_t position,
   for (int64_t i = end * plan.inner; i < all * plan.inner; ++i)
     row[i] = Fold::nothing;
   const int64_t firstRow = at + taps.first * plan.height.dilation;
-  combineRun<Fold>(row + begin * plan.inner,
-                   x + (firstRow * plan.width.in + column + begin) * plan.inner,
-                   (end - begin) * plan.inner, taps.count(),
-                   plan.height.dilation * plan.width.in * plan.inner);
+  const float *first =
+      x + (firstRow * plan.width.in + column + begin) * plan.inner;
+  const int64_t count = (end - begin) * plan.inner;
+  if (taps.count() == 1)
+    __builtin_memcpy(row + begin * plan.inner, first, count * sizeof(float));
+  else
+    combineRun<Fold>(row + begin * plan.inner, first, count, taps.count(),
+                     plan.height.dilation * plan.width.in * plan.inner);
 }
 
 /// `count` windows of rows that are `plan.pitch` apart, one after the other.
@@ -208,14 +192,19 @@ inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
     const int64_t count = least(most, last - row);
     float *rows = scratch[0], *results = scratch[1];
     if (isTwice) {
-      for (int64_t i = 0; i < count + shared; ++i)
-        copyRow<Fold>(plan, x, startOf(height, row) + i, from,
-                      results + i * rowSize);
+      for (int64_t i = 0; i < count + shared; ++i) {
+        const int64_t at = startOf(height, row) + i;
+        const Taps self = {0, at >= 0 && at < height.in};
+        combineDown<Fold>(plan, x, at, self, from, results + i * rowSize);
+      }
       combineTwice<Fold>(rows, results, count * rowSize, height.kernel,
                          rowSize);
     } else {
-      for (int64_t i = 0; i < count; ++i)
-        combineDown<Fold>(plan, x, row + i, from, rows + i * rowSize);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = startOf(height, row + i);
+        combineDown<Fold>(plan, x, at, tapsWithin(height, at, height.in), from,
+                          rows + i * rowSize);
+      }
     }
     const int64_t windows = (count - 1) * perRow + columns;
     if (isCombinedTwice(width))
