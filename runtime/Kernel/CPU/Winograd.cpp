@@ -23,8 +23,9 @@ static constexpr int64_t kMostLanes = 16;
 /// Tiles of a block of a blocked convolution, at most: of two dozen it would
 /// take a tenth of the time to transform weights.
 static constexpr int64_t kBlockTiles = 64;
-/// Those of files of before, and of blocks of which there would be too few.
-static constexpr int64_t kBlockTilesBefore = 32;
+/// Those of files of before, of blocks of which there would be too few, and of
+/// one block for all threads.
+static constexpr int64_t kSmallBlockTiles = 32;
 static_assert(kBlockTiles * kHalfChannels <= kWinogradSums);
 static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
@@ -54,12 +55,12 @@ static int64_t bytesOfTile(const ConvShape &shape) {
 /// How blocks of tiles are dealt out. Threads that share one read what others
 /// have transformed, which takes long where they are on two chips.
 enum class Chunks {
-  /// Each block is transformed and multiplied by one thread.
+  /// Each block is transformed and multiplied by one thread, in as many shares
+  /// as the workspace has room for: in files of before blocks were smaller.
   OfThreads,
   /// Of some blocks inputs are transformed at a time: these come in twos.
   InTwos,
-  /// They do not: files of before have no workspace for more. Where it was for
-  /// smaller blocks of threads there are as many shares of them as fit.
+  /// They do not: files of before have no workspace for more.
   AsBefore
 };
 
@@ -73,7 +74,7 @@ static int64_t mostOfChunk(const ConvShape &shape, Chunks kind) {
   constexpr int64_t ownBytes = 1 << 20;
   if (shape.blockedY)
     return std::max(ownBytes / bytesOfTile(shape), kind == Chunks::AsBefore
-                                                       ? kBlockTilesBefore
+                                                       ? kSmallBlockTiles
                                                        : 2 * kBlockTiles);
   return std::max(kSharedBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
@@ -214,13 +215,13 @@ static int64_t blocksOfChunk(const ConvShape &shape, Chunks kind) {
   const int64_t chunks = std::max<int64_t>(chunksOf(shape, kind), 1);
   const int64_t tiles = ceilDiv(tilesOf(shape), chunks);
   if (kind == Chunks::AsBefore)
-    return ceilDiv(tiles, kBlockTilesBefore);
+    return ceilDiv(tiles, kSmallBlockTiles);
   constexpr int64_t wantedTiles = 8;
   const int64_t parts = ceilDiv(shape.outChannels, kHalfChannels);
   const int64_t wanted = ceilDiv(wantedTiles, std::max<int64_t>(parts, 1));
   const int64_t blocks =
       std::max(ceilDiv(tiles, kBlockTiles),
-               std::min(ceilDiv(tiles, kBlockTilesBefore), wanted));
+               std::min(ceilDiv(tiles, kSmallBlockTiles), wanted));
   return blocks > 1 ? roundUp(blocks, 2) : blocks;
 }
 
@@ -240,9 +241,8 @@ struct ThreadBlocks {
 
 ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
   constexpr int64_t fewShares = 8, manyShares = 16, manyBlocks = 32;
-  // Two or four calls of AVX-512's kernels of two panels; 32 are three, and
-  // one block at most.
-  constexpr int64_t fewTiles = 28, oneBlock = 32, manyTiles = 56;
+  // Two or four calls of AVX-512's kernels of two panels; 32 are three.
+  constexpr int64_t fewTiles = 28, manyTiles = 56;
   int64_t most, ofChunk;
   if (hasTwoTaps(shape)) {
     const TwoTapGrid grid(shape, Chunks::OfThreads);
@@ -251,7 +251,7 @@ ThreadBlocks::ThreadBlocks(const ConvShape &shape) {
     blockBytes = grid.blockBytes(shape);
   } else {
     const int64_t tiles = tilesOf(shape);
-    most = tiles <= oneBlock
+    most = tiles <= kSmallBlockTiles
                ? std::min<int64_t>(tiles, 1)
                : std::max(
                      roundUp(ceilDiv(tiles, manyTiles), 2),
@@ -474,19 +474,18 @@ static WinogradPlan planWinograd(const ConvShape &shape, Chunks kind,
   return plan;
 }
 
-/// Shares of blocks that the workspace of a call has room for: all of them but
-/// in files of before.
-static int64_t sharesWithin(const KernelCall &call, const ConvShape &shape,
-                            const ThreadBlocks &own) {
-  int64_t shares = 0;
-  while (shares < own.shares) {
-    const auto bytes = static_cast<size_t>((shares + 1) * own.blockBytes) +
-                       blockedWorkspaceBytes(shape);
-    if (!checkWorkspace(call, bytes).isOk())
-      break;
-    ++shares;
-  }
-  return shares;
+/// Blocks in as many shares as the workspace of a call has room for: all of
+/// them but in files of before.
+static ThreadBlocks blocksWithin(const KernelCall &call,
+                                 const ConvShape &shape) {
+  ThreadBlocks own(shape);
+  auto fit = [&] {
+    const auto bytes = static_cast<size_t>(own.shares * own.blockBytes);
+    return checkWorkspace(call, bytes + blockedWorkspaceBytes(shape)).isOk();
+  };
+  while (own.shares > 0 && !fit())
+    --own.shares;
+  return own;
 }
 
 namespace {
@@ -554,9 +553,8 @@ public:
   WinogradShares(const KernelCall &call, const ConvShape &shape,
                  const WinogradPlan &whole, TileFunction transform,
                  TileFunction multiply)
-      : plan(whole), own(shape), transform(transform), multiply(multiply),
-        operands(call, shape) {
-    own.shares = std::min(own.shares, sharesWithin(call, shape, own));
+      : plan(whole), own(blocksWithin(call, shape)), transform(transform),
+        multiply(multiply), operands(call, shape) {
     plan.blocks = plan.blockStep = 1;
     plan.allBlocks = own.blocks;
   }
@@ -589,7 +587,7 @@ public:
 
 private:
   WinogradPlan plan;
-  ThreadBlocks own;
+  const ThreadBlocks own;
   const TileFunction transform, multiply;
   const WinogradOperands operands;
 };
@@ -671,7 +669,7 @@ static Status chooseChunks(const KernelCall &call, const ConvShape &shape,
   Status asBefore =
       checkWorkspace(call, workspaceBytes(shape, Chunks::AsBefore));
   if (!asBefore.isOk() && kind == Chunks::OfThreads &&
-      sharesWithin(call, shape, ThreadBlocks(shape)) > 0)
+      blocksWithin(call, shape).shares > 0)
     return Status::ok();
   kind = Chunks::AsBefore;
   return asBefore;
