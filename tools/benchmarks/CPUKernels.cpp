@@ -15,7 +15,7 @@
 //          [blocked_y]: convolutions, of which the first or the last may be -
 //   weight BxCxHxW OC KHxKW sS pP gG [blocked] [winograd]
 //          the gradient of a conv's weights; both operands are in blocks
-//   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
+//   max_pool, avg_pool, max_pool_gradient   BxCxHxW KHxKW sS pP
 // Any case may end with `cold`: its operands are in no cache when it begins.
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
 // peak", the best of several runs. The peak is measured first, on one thread,
@@ -304,14 +304,27 @@ bool parseWeight(const char *text, Case &c) {
 }
 
 bool parsePool(const char *text, Case &c) {
+  char kind[32];
   long batch, channels, h, w, kh, kw, s, p;
-  if (std::sscanf(text, "pool %ldx%ldx%ldx%ld %ldx%ld s%ld p%ld", &batch,
-                  &channels, &h, &w, &kh, &kw, &s, &p) != 8)
+  if (std::sscanf(text, "%31s %ldx%ldx%ldx%ld %ldx%ld s%ld p%ld", kind, &batch,
+                  &channels, &h, &w, &kh, &kw, &s, &p) != 9)
     return false;
-  c.entry = "cpu.max_pool_gradient";
-  c.output = f32({batch, channels, h, w});
-  c.inputs = {c.output, f32({batch, channels, (h + 2 * p - kh) / s + 1,
-                             (w + 2 * p - kw) / s + 1})};
+  const std::string_view name = kind;
+  const TensorType image = f32({batch, channels, h, w});
+  const TensorType windows = f32(
+      {batch, channels, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1});
+  if (name == "max_pool_gradient") {
+    c.entry = "cpu.max_pool_gradient";
+    c.inputs = {image, windows};
+    c.output = image;
+  } else if (name == "max_pool" || name == "avg_pool") {
+    c.entry = "cpu.pool";
+    c.inputs = {image};
+    c.output = windows;
+    c.attributes.set("mean", int64_t(name == "avg_pool"));
+  } else {
+    return false;
+  }
   c.attributes.set("kernel_shape", std::vector<int64_t>{kh, kw});
   c.attributes.set("strides", std::vector<int64_t>{s, s});
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
@@ -328,6 +341,8 @@ Status prepare(const Case &c, const KernelCall &call, cpu::Isa isa,
     return cpu::prepareDepthwiseChain(call, isa, kernel);
   if (c.entry == "cpu.conv_weight_gradient")
     return cpu::prepareConvWeightGradient(call, isa, kernel);
+  if (c.entry == "cpu.pool")
+    return cpu::preparePool(call, isa, kernel);
   return cpu::prepareMaxPoolGradient(call, isa, kernel);
 }
 

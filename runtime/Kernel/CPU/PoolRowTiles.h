@@ -26,7 +26,10 @@ struct Taps {
 inline int64_t tapsBelow(const PoolExtent &extent, int64_t at, int64_t limit) {
   if (at >= limit)
     return 0;
-  return least(extent.kernel, (limit - at - 1) / extent.dilation + 1);
+  // Divisions would take longer than the taps.
+  const int64_t last = limit - at - 1;
+  return least(extent.kernel,
+               1 + (extent.dilation == 1 ? last : last / extent.dilation));
 }
 
 inline Taps tapsWithin(const PoolExtent &extent, int64_t at, int64_t limit) {
@@ -43,7 +46,6 @@ inline int64_t startOf(const PoolExtent &extent, int64_t position) {
 inline int64_t countedTaps(const PoolPlan &plan, const PoolExtent &extent,
                            int64_t position) {
   const int64_t at = startOf(extent, position);
-  // Most windows are within, and divisions take longer than what is counted.
   if (at >= 0 && at + (extent.kernel - 1) * extent.dilation < extent.in)
     return extent.kernel;
   return plan.countsPadding ? tapsBelow(extent, at, extent.in + extent.end)
@@ -67,8 +69,6 @@ template <typename Fold>
 inline void combineTap(float *y, const float *x, int64_t count, int64_t stride,
                        bool isFirst) {
   switch (stride) {
-  case 2:
-    return combineTap<Fold, 2>(y, x, count, 2, isFirst);
   case 3:
     return combineTap<Fold, 3>(y, x, count, 3, isFirst);
   case 4:
@@ -76,6 +76,35 @@ inline void combineTap(float *y, const float *x, int64_t count, int64_t stride,
   default:
     return combineTap<Fold, 0>(y, x, count, stride, isFirst);
   }
+}
+
+/// Windows two elements apart, each of `taps` that lie `tapStep` apart.
+template <typename Fold>
+inline void combineEven(float *y, const float *x, int64_t count, int64_t taps,
+                        int64_t tapStep) {
+  auto combine = [&](int64_t i, auto &&loadTap) __attribute__((always_inline)) {
+    const float *first = x + 2 * i;
+    Vec value = loadTap(first);
+    DLC_KEEP_ROLLED for (int64_t tap = 1; tap < taps; ++tap) value =
+        Fold::of(value, loadTap(first + tap * tapStep));
+    return value;
+  };
+  // Of the last vector, the last element may be behind the end.
+  int64_t i = 0;
+  for (; i + kLanes < count; i += kLanes)
+    store(y + i, combine(
+                     i, [](const float *from) __attribute__((always_inline)) {
+                       return evenOf(load(from), load(from + kLanes));
+                     }));
+  const int64_t left = 2 * (count - i) - 1;
+  storeFirst(y + i,
+             combine(
+                 i,
+                 [&](const float *from) __attribute__((always_inline)) {
+                   return evenOf(loadFirst(from, left),
+                                 loadFirst(from + kLanes, left - kLanes));
+                 }),
+             count - i);
 }
 
 /// `count` neighbours, each of `taps` that lie `tapStep` apart.
@@ -119,37 +148,52 @@ inline void combineTwice(float *y, float *x, int64_t count, int64_t taps,
   }
 }
 
-/// Whether windows of the extent, which lie next to each other, are combined so
-/// in fewer steps.
-inline bool isCombinedTwice(const PoolExtent &extent) {
-  constexpr int64_t fewest = 4;
-  return extent.stride == 1 && extent.kernel >= fewest;
-}
+/// `pitch` columns from `column` on, in vectors, and which lanes are within the
+/// image.
+struct ColumnMasks {
+  ColumnMasks(const PoolPlan &plan, int64_t column)
+      : count((plan.pitch * plan.inner + kLanes - 1) / kLanes) {
+    const int64_t begin = -column * plan.inner;
+    const int64_t end = (plan.width.in - column) * plan.inner;
+    for (int64_t i = 0; i < count; ++i)
+      of[i] = lanes(begin - i * kLanes, end - i * kLanes);
+    firstWhole = begin < 0 ? 0 : (begin + kLanes - 1) / kLanes;
+    endWhole = end / kLanes;
+  }
 
-/// Columns from `column` on, `pitch` of them, down each of which `taps` of a
-/// window at row `at` are combined: nothing beside the image.
+  /// Whether vector i is better loaded without its mask.
+  bool isWhole(int64_t i) const {
+    return kLanes < 16 && i >= firstWhole && i < endWhole;
+  }
+
+  int64_t count, firstWhole, endWhole;
+  LaneMask of[PoolPlan::mostPitch / kLanes];
+};
+
+/// `taps` of a window at row `at` of an image combined down each column, of
+/// which the first is at x[0]. Writes whole vectors.
 template <typename Fold>
 inline void combineDown(const PoolPlan &plan, const float *x, int64_t at,
-                        Taps taps, int64_t column, float *row) {
-  const int64_t all = plan.pitch;
-  const int64_t within = plan.width.in - column;
-  int64_t begin = least(column < 0 ? -column : 0, all);
-  int64_t end = within < begin ? begin : least(within, all);
-  if (taps.count() == 0)
-    begin = end = all;
-  for (int64_t i = 0; i < begin * plan.inner; ++i)
-    row[i] = Fold::nothing;
-  for (int64_t i = end * plan.inner; i < all * plan.inner; ++i)
-    row[i] = Fold::nothing;
-  const int64_t firstRow = at + taps.first * plan.height.dilation;
-  const float *first =
-      x + (firstRow * plan.width.in + column + begin) * plan.inner;
-  const int64_t count = (end - begin) * plan.inner;
-  if (taps.count() == 1)
-    __builtin_memcpy(row + begin * plan.inner, first, count * sizeof(float));
-  else
-    combineRun<Fold>(row + begin * plan.inner, first, count, taps.count(),
-                     plan.height.dilation * plan.width.in * plan.inner);
+                        Taps taps, const ColumnMasks &columns, float *row) {
+  const int64_t inRow = plan.width.in * plan.inner;
+  const int64_t tapStep = plan.height.dilation * inRow, count = taps.count();
+  const Vec nothing = splat(Fold::nothing);
+  x += at * inRow + taps.first * tapStep;
+  for (int64_t i = 0; i < columns.count; ++i, x += kLanes, row += kLanes) {
+    auto combine = [&](auto &&loadFrom) __attribute__((always_inline)) {
+      Vec value = count ? loadFrom(x) : nothing;
+      DLC_KEEP_ROLLED for (int64_t tap = 1; tap < count; ++tap) value =
+          Fold::of(value, loadFrom(x + tap * tapStep));
+      store(row, value);
+    };
+    if (columns.isWhole(i))
+      combine([](const float *from)
+                  __attribute__((always_inline)) { return load(from); });
+    else
+      combine([&](const float *from) __attribute__((always_inline)) {
+        return maskedLoad(from, columns.of[i], nothing);
+      });
+  }
 }
 
 /// `count` windows of rows that are `plan.pitch` apart, one after the other.
@@ -160,6 +204,8 @@ inline void combineAlong(const PoolPlan &plan, const float *rows, int64_t count,
   const int64_t inner = plan.inner, tapStep = width.dilation * inner;
   if (width.stride == 1)
     return combineRun<Fold>(y, rows, count * inner, width.kernel, tapStep);
+  if (width.stride == 2 && inner == 1)
+    return combineEven<Fold>(y, rows, count, width.kernel, tapStep);
   if (inner > 1) {
     for (int64_t i = 0; i < count; ++i)
       combineRun<Fold>(y + i * inner, rows + i * width.stride * inner, inner,
@@ -170,52 +216,114 @@ inline void combineAlong(const PoolPlan &plan, const float *rows, int64_t count,
     combineTap<Fold>(y, rows + tap * tapStep, count, width.stride, tap == 0);
 }
 
+inline float reciprocalOf(int64_t taps) {
+  return taps > 0 ? 1 / static_cast<float>(taps) : 0; // the mean of nothing
+}
+
+/// What the sums of windows are multiplied with by how many columns they count,
+/// which all rows share.
+class ColumnFactors {
+public:
+  static constexpr int64_t most = PoolPlan::scratch;
+
+  /// Those of `count` elements from `begin` on of a row of results.
+  const float *find(const PoolPlan &plan, int64_t begin, int64_t count) {
+    if (begin == begin_)
+      return factors_;
+    begin_ = begin;
+    int64_t column = begin / plan.inner;
+    for (int64_t i = 0, end = 0; i < count; ++column) {
+      end = least((column + 1) * plan.inner - begin, count);
+      const float factor = reciprocalOf(countedTaps(plan, plan.width, column));
+      for (; i < end; ++i)
+        factors_[i] = factor;
+    }
+    return factors_;
+  }
+
+private:
+  int64_t begin_ = -1;
+  float factors_[most + kLanes];
+};
+
+/// Sums of whole rows become means.
+inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
+                       int64_t last, ColumnFactors &columns) {
+  const int64_t size = plan.width.out * plan.inner;
+  for (int64_t begin = 0; begin < size; begin += ColumnFactors::most) {
+    const int64_t count = least(ColumnFactors::most, size - begin);
+    const float *factors = columns.find(plan, begin, count);
+    for (int64_t row = first; row < last; ++row) {
+      const float factor = reciprocalOf(countedTaps(plan, plan.height, row));
+      float *sums = y + row * size + begin;
+      for (int64_t i = 0; i < count; ++i)
+        sums[i] *= factors[i] * factor;
+    }
+  }
+}
+
+/// `count` results, which are sums where their columns have factors.
+inline void putRow(float *y, const float *results, int64_t count,
+                   const float *columns, float row) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    Vec value = load(results + i);
+    if (columns)
+      value *= load(columns + i) * splat(row);
+    storeFirst(y + i, value, count - i);
+  }
+}
+
 /// The windows of rows [first, last) in columns [column, column + columns): of
-/// a plane x to a plane y.
+/// planes x to planes y. What is combined of each row of theirs lies side by
+/// side.
 template <typename Fold>
 inline void poolColumns(const PoolPlan &plan, const float *x, float *y,
-                        int64_t first, int64_t last, int64_t column,
-                        int64_t columns) {
-  alignas(64) float scratch[2][PoolPlan::scratch];
+                        int64_t planes, int64_t first, int64_t last,
+                        int64_t column, int64_t columns, ColumnFactors &means) {
+  // Rows are read and written in whole vectors.
+  alignas(64) float scratch[2][PoolPlan::scratch + kLanes];
   const PoolExtent &height = plan.height, &width = plan.width;
-  const int64_t inner = plan.inner, rowSize = plan.pitch * inner;
-  const int64_t perRow = plan.pitch / width.stride;
-  const int64_t from = startOf(width, column);
-  int64_t most = PoolPlan::scratch / rowSize;
+  const int64_t inner = plan.inner, rowSize = planes * plan.pitch * inner;
+  const int64_t inPlane = height.in * width.in * inner;
+  const int64_t outPlane = height.out * width.out * inner;
+  const int64_t perPlane = plan.pitch / width.stride;
+  const int64_t from = startOf(width, column), size = columns * inner;
+  const ColumnMasks masks(plan, from);
+  const float *factors =
+      plan.isMax ? nullptr : means.find(plan, column * inner, size);
   // Rows that windows share are read for all of them.
-  const int64_t shared = height.kernel - 1;
-  const bool isTwice =
-      isCombinedTwice(height) && height.dilation == 1 && most > 2 * shared;
-  if (isTwice)
-    most -= shared;
+  const int64_t shared = height.isTwice ? height.kernel - 1 : 0;
+  const int64_t most = PoolPlan::scratch / rowSize - shared;
   for (int64_t row = first; row < last; row += most) {
     const int64_t count = least(most, last - row);
     float *rows = scratch[0], *results = scratch[1];
-    if (isTwice) {
-      for (int64_t i = 0; i < count + shared; ++i) {
-        const int64_t at = startOf(height, row) + i;
-        const Taps self = {0, at >= 0 && at < height.in};
-        combineDown<Fold>(plan, x, at, self, from, results + i * rowSize);
-      }
+    float *to = height.isTwice ? results : rows;
+    for (int64_t i = 0; i < count + shared; ++i) {
+      const int64_t at = startOf(height, row + i);
+      const Taps taps = height.isTwice ? Taps{0, at >= 0 && at < height.in}
+                                       : tapsWithin(height, at, height.in);
+      for (int64_t plane = 0; plane < planes; ++plane, to += plan.pitch * inner)
+        combineDown<Fold>(plan, x + plane * inPlane + from * inner, at, taps,
+                          masks, to);
+    }
+    if (height.isTwice)
       combineTwice<Fold>(rows, results, count * rowSize, height.kernel,
                          rowSize);
-    } else {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t at = startOf(height, row + i);
-        combineDown<Fold>(plan, x, at, tapsWithin(height, at, height.in), from,
-                          rows + i * rowSize);
-      }
-    }
-    const int64_t windows = (count - 1) * perRow + columns;
-    if (isCombinedTwice(width))
+    const int64_t windows = (count * planes - 1) * perPlane + columns;
+    if (width.isTwice)
       combineTwice<Fold>(results, rows, windows * inner, width.kernel,
                          width.dilation * inner);
     else
       combineAlong<Fold>(plan, rows, windows, results);
-    for (int64_t i = 0; i < count; ++i)
-      __builtin_memcpy(y + ((row + i) * width.out + column) * inner,
-                       results + i * perRow * inner,
-                       columns * inner * sizeof(float));
+    const float *result = results;
+    for (int64_t i = row; i < row + count; ++i) {
+      const float factor =
+          plan.isMax ? 1 : reciprocalOf(countedTaps(plan, height, i));
+      float *to = y + (i * width.out + column) * inner;
+      for (int64_t plane = 0; plane < planes;
+           ++plane, result += perPlane * inner)
+        putRow(to + plane * outPlane, result, size, factors, factor);
+    }
   }
 }
 
@@ -259,98 +367,54 @@ inline void poolEach(const PoolPlan &plan, const float *x, float *y,
   }
 }
 
-/// Positions [first, end) of windows that lie within a row.
-inline Taps positionsWithin(const PoolExtent &extent) {
-  const int64_t span = (extent.kernel - 1) * extent.dilation + 1;
-  const int64_t last = extent.in + extent.begin - span;
-  const int64_t first =
-      least((extent.begin + extent.stride - 1) / extent.stride, extent.out);
-  const int64_t end = last < 0 ? 0 : last / extent.stride + 1;
-  return {first, end < first ? first : least(end, extent.out)};
-}
-
-/// How many columns windows count, of so many from `begin` on, which planes
-/// share.
-struct CountedColumns {
-  void find(const PoolPlan &plan, int64_t first, int64_t some) {
-    if (first == begin)
-      return;
-    begin = first;
-    const Taps within = positionsWithin(plan.width);
-    for (int64_t i = 0; i < some; ++i) {
-      const int64_t at = begin + i;
-      counts[i] = static_cast<float>(at >= within.first && at < within.end
-                                         ? plan.width.kernel
-                                         : countedTaps(plan, plan.width, at));
-    }
-  }
-
-  int64_t begin = -1;
-  float counts[PoolPlan::scratch];
-};
-
-/// The mean of nothing is 0. What windows are multiplied with is the same for
-/// all rows that count as many of their own.
-inline void divideRows(const PoolPlan &plan, float *y, int64_t first,
-                       int64_t last, CountedColumns &columns) {
-  float factors[PoolPlan::scratch];
-  const int64_t width = plan.width.out, inner = plan.inner;
-  for (int64_t begin = 0; begin < width; begin += PoolPlan::scratch) {
-    const int64_t some = least(PoolPlan::scratch, width - begin);
-    columns.find(plan, begin, some);
-    int64_t known = -1;
-    for (int64_t row = first; row < last; ++row) {
-      const int64_t rows = countedTaps(plan, plan.height, row);
-      for (int64_t i = 0; i < some && rows != known; ++i) {
-        const float count = static_cast<float>(rows) * columns.counts[i];
-        factors[i] = count > 0 ? 1 / count : 0;
-      }
-      known = rows;
-      float *sums = y + (row * width + begin) * inner;
-      if (inner == 1)
-        for (int64_t i = 0; i < some; ++i)
-          sums[i] *= factors[i];
-      else
-        for (int64_t i = 0; i < some; ++i, sums += inner)
-          for (int64_t j = 0; j < inner; ++j)
-            sums[j] *= factors[i];
-    }
-  }
-}
-
+/// Rows [first, last) of `planes` planes x to planes y.
 template <typename Fold>
 inline void poolRows(const PoolPlan &plan, const float *x, float *y,
-                     int64_t first, int64_t last, CountedColumns &columns) {
-  if (plan.isWhole)
-    y[0] = foldRow<Fold>(x, plan.height.in * plan.width.in);
-  else if (plan.columns == 0 || plan.inner % kLanes == 0)
-    for (int64_t row = first; row < last; ++row)
-      poolEach<Fold>(plan, x, y, row);
-  else if (plan.isOneRow)
-    combineAlong<Fold>(plan, x + first * plan.width.in * plan.inner,
-                       (last - first) * plan.width.out,
-                       y + first * plan.width.out * plan.inner);
-  else
-    for (int64_t column = 0; column < plan.width.out; column += plan.columns)
-      poolColumns<Fold>(plan, x, y, first, last, column,
-                        least(plan.columns, plan.width.out - column));
-  if (!plan.isMax)
-    divideRows(plan, y, first, last, columns);
+                     int64_t planes, int64_t first, int64_t last,
+                     ColumnFactors &means) {
+  const int64_t inPlane = plan.height.in * plan.width.in * plan.inner;
+  const int64_t outPlane = plan.height.out * plan.width.out * plan.inner;
+  if (plan.columns > 0 && plan.inner % kLanes != 0 && !plan.isWhole &&
+      !plan.isOneRow) {
+    for (int64_t plane = 0; plane < planes; plane += plan.planesAtOnce)
+      for (int64_t column = 0; column < plan.width.out; column += plan.columns)
+        poolColumns<Fold>(plan, x + plane * inPlane, y + plane * outPlane,
+                          least(plan.planesAtOnce, planes - plane), first, last,
+                          column, least(plan.columns, plan.width.out - column),
+                          means);
+    return;
+  }
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    if (plan.isWhole)
+      y[0] = foldRow<Fold>(x, inPlane);
+    else if (plan.isOneRow)
+      combineAlong<Fold>(plan, x + first * plan.width.in * plan.inner,
+                         (last - first) * plan.width.out,
+                         y + first * plan.width.out * plan.inner);
+    else
+      for (int64_t row = first; row < last; ++row)
+        poolEach<Fold>(plan, x, y, row);
+    if (!plan.isMax)
+      divideRows(plan, y, first, last, means);
+    x += inPlane;
+    y += outPlane;
+  }
 }
 
 void runPool(const PoolPlan &plan, void *const *arguments, int64_t begin,
              int64_t end) {
-  CountedColumns columns;
+  ColumnFactors means;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t plane = tile / plan.rowBlocks;
+    const int64_t plane = tile / plan.rowBlocks * plan.planeBlock;
+    const int64_t planes = least(plan.planeBlock, plan.planes - plane);
     const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
     const int64_t last = least(first + plan.rowBlock, plan.height.out);
     const float *x = static_cast<const float *>(arguments[0]) +
                      plane * plan.height.in * plan.width.in * plan.inner;
     float *y = static_cast<float *>(arguments[1]) +
                plane * plan.height.out * plan.width.out * plan.inner;
-    plan.isMax ? poolRows<GreatestFold>(plan, x, y, first, last, columns)
-               : poolRows<SumFold>(plan, x, y, first, last, columns);
+    plan.isMax ? poolRows<GreatestFold>(plan, x, y, planes, first, last, means)
+               : poolRows<SumFold>(plan, x, y, planes, first, last, means);
   }
 }
 

@@ -13,9 +13,11 @@ namespace dlc::rt::cpu {
 /// One dimension of windows over plain images.
 struct PoolExtent {
   int64_t in, out, kernel, stride, dilation, begin, end;
+  /// Windows next to each other: one of twice as many taps is two of them.
+  bool isTwice;
 };
 
-/// Tiles are numbered plane (batch and channel), block of rows.
+/// Tiles are numbered block of planes (of batch and channels), block of rows.
 struct PoolPlan {
   /// Floats of the rows that a thread combines at once, and most of one of
   /// them.
@@ -24,10 +26,12 @@ struct PoolPlan {
   PoolExtent height, width;
   int64_t planes;
   int64_t inner; ///< Elements side by side at each position, of windows apart.
-  int64_t rowBlock, rowBlocks;
+  /// One of the two blocks is of a single one, or all of them.
+  int64_t planeBlock, rowBlock, rowBlocks;
   /// How many windows of a row are combined at once, 0 where a single one is
   /// too wide, and how far rows are apart meanwhile: a multiple of the step.
   int64_t columns, pitch;
+  int64_t planesAtOnce; ///< Whose rows are combined together.
   bool isWhole; ///< A single window of all elements.
   /// Windows of one row each follow each other in memory, those of the next row
   /// behind them: rows are as if they were one.

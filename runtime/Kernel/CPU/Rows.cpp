@@ -50,7 +50,7 @@ static int64_t tilesOf(const RowsPlan &plan) {
 }
 
 static int64_t tilesOf(const PoolPlan &plan) {
-  return plan.planes * plan.rowBlocks;
+  return ceilDiv(plan.planes, plan.planeBlock) * plan.rowBlocks;
 }
 
 template <typename Plan>
@@ -89,7 +89,8 @@ static Status readExtent(const KernelCall &call, const ref::Window &window,
             window.strides[d],
             window.dilations[d],
             window.padBegin[d],
-            window.padEnd[d]};
+            window.padEnd[d],
+            false};
   // Whatever the windows are, no position of an element overflows.
   constexpr int64_t most = int64_t(1) << 50;
   if (saturatedProduct({extent.out, extent.stride}) > most ||
@@ -99,9 +100,25 @@ static Status readExtent(const KernelCall &call, const ref::Window &window,
   return Status::ok();
 }
 
+static void planBlocks(PoolPlan &plan) {
+  const PoolExtent &width = plan.width, &height = plan.height;
+  auto wanted = [&](std::initializer_list<int64_t> extents, int64_t most) {
+    return std::clamp<int64_t>(
+        wantedElements / std::max<int64_t>(saturatedProduct(extents), 1), 1,
+        std::max<int64_t>(most, 1));
+  };
+  plan.rowBlock = wanted({width.out, plan.inner}, height.out);
+  plan.rowBlocks = ceilDiv(height.out, plan.rowBlock);
+  plan.planeBlock = 1;
+  if (plan.rowBlocks == 1)
+    plan.planeBlock =
+        std::min(wanted({height.in, width.in, plan.inner}, plan.planes),
+                 wanted({height.out, width.out, plan.inner}, plan.planes));
+}
+
 /// How windows that follow each other in rows are combined.
 static void planColumns(PoolPlan &plan) {
-  const PoolExtent &width = plan.width, &height = plan.height;
+  PoolExtent &width = plan.width, &height = plan.height;
   auto isAll = [](const PoolExtent &extent) {
     return extent.out == 1 && extent.kernel == extent.in && extent.begin == 0 &&
            (extent.dilation == 1 || extent.kernel == 1);
@@ -119,6 +136,15 @@ static void planColumns(PoolPlan &plan) {
                   width.begin == 0 && plan.columns == width.out &&
                   plan.pitch == width.in &&
                   plan.pitch == width.out * width.stride;
+  width.isTwice = width.stride == 1 && width.kernel >= 4;
+  const int64_t rowSize = plan.pitch * plan.inner;
+  const int64_t shared = height.kernel - 1;
+  height.isTwice = height.stride == 1 && height.kernel >= 8 &&
+                   height.dilation == 1 &&
+                   shared < PoolPlan::scratch / rowSize / 2;
+  const int64_t rows = plan.rowBlock + (height.isTwice ? shared : 0);
+  plan.planesAtOnce = std::clamp<int64_t>(PoolPlan::scratch / rowSize / rows, 1,
+                                          plan.planeBlock);
 }
 
 static Status planPool(const KernelCall &call, PoolPlan &plan) {
@@ -158,15 +184,11 @@ static Status planPool(const KernelCall &call, PoolPlan &plan) {
     plan.inner = x.shape[4];
     rank = 2;
   }
-  plan.height = {1, 1, 1, 1, 1, 0, 0};
+  plan.height = {1, 1, 1, 1, 1, 0, 0, false};
   if (rank == 2)
     DLC_RETURN_IF_ERROR(readExtent(call, window, 0, plan.height));
   DLC_RETURN_IF_ERROR(readExtent(call, window, rank - 1, plan.width));
-  plan.rowBlock = std::clamp<int64_t>(
-      wantedElements /
-          std::max<int64_t>(saturatedProduct({plan.width.out, plan.inner}), 1),
-      1, std::max<int64_t>(plan.height.out, 1));
-  plan.rowBlocks = ceilDiv(plan.height.out, plan.rowBlock);
+  planBlocks(plan);
   planColumns(plan);
   return Status::ok();
 }

@@ -129,6 +129,22 @@ struct LaneMask {
 #endif
 }
 
+/// The same with `others` in the other lanes.
+[[gnu::always_inline]] inline Vec maskedLoad(const float *source, LaneMask mask,
+                                             Vec others) {
+#if DLC_VECTOR_BYTES == 64
+  return _mm512_mask_loadu_ps(others, mask.bits, source);
+#elif DLC_VECTOR_BYTES == 32
+  return _mm256_blendv_ps(others, maskedLoad(source, mask),
+                          _mm256_castsi256_ps(mask.bits));
+#else
+  DLC_UNROLL for (int lane = 0; lane < kLanes;
+                  ++lane) if (lane >= mask.begin && lane < mask.end)
+      others[lane] = source[lane];
+  return others;
+#endif
+}
+
 /// Stores the first `count` lanes.
 [[gnu::always_inline]] inline void storeFirst(float *target, Vec value,
                                               int64_t count) {
