@@ -57,6 +57,7 @@ private:
   bool anchorIntegers(Operation *op, StringRef packed);
   bool anchorIntegerConv(graph::IntegerConvOp conv);
   bool anchorRecurrent(Operation *layer);
+  template <typename Op> bool anchorPool(Op pool);
   /// Takes the transposes in front of a product, or of weights that a GPU's
   /// library takes as they were, from `group`.
   bool prologue(ArrayRef<Operation *> &group);
@@ -236,6 +237,39 @@ bool Matcher::anchorRecurrent(Operation *layer) {
   return true;
 }
 
+/// Whether the library combines windows of plain rows in less time than the
+/// code that would be generated, which has as many taps as a window, and lanes
+/// that are free where rows are short and padded.
+template <typename Op> static bool isPooledFaster(Op pool) {
+  constexpr int64_t mostTaps = 4, mostStride = 2, fewestWindows = 9;
+  auto last = [](ArrayRef<int64_t> list) {
+    return list.empty() ? 1 : list.back();
+  };
+  const bool isPadded =
+      llvm::any_of(pool.getPads(), [](int64_t pad) { return pad != 0; });
+  const int64_t windows =
+      cast<RankedTensorType>(pool.getY().getType()).getShape().back();
+  return last(pool.getKernelShape()) > mostTaps ||
+         last(pool.getStrides()) > mostStride ||
+         (isPadded && windows < fewestWindows);
+}
+
+template <typename Op> bool Matcher::anchorPool(Op pool) {
+  if (pool.getAutoPad() != "NOTSET")
+    return refuse("automatic padding is not resolved");
+  // A third dimension is that of channels in blocks, which are vectors.
+  if (pool.getKernelShape().size() > 2)
+    return refuse("generated code pools volumes and channels in blocks");
+  if (!isPooledFaster(pool))
+    return refuse("generated code takes as little time");
+  match.entry = "cpu.pool";
+  match.note = "library kernel for pooling";
+  match.operands = {pool.getX()};
+  setInts("kernel_shape", pool.getKernelShape());
+  setWindows(pool);
+  return true;
+}
+
 /// Takes what exchanges the channels of a convolution's weights from `group`.
 bool Matcher::takeTurned(ArrayRef<Operation *> &group) {
   const auto *conv = llvm::find_if(group, llvm::IsaPred<graph::ConvOp>);
@@ -294,6 +328,14 @@ bool Matcher::anchor(Operation *op) {
     return anchorRecurrent(op);
   if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op))
     return anchorWeightGradient(gradient);
+  if (auto pool = dyn_cast<graph::MaxPoolOp>(op))
+    return anchorPool(pool);
+  if (auto pool = dyn_cast<graph::AvgPoolOp>(op)) {
+    match.config.set("mean", builder.getI64IntegerAttr(1));
+    if (pool.getCountIncludePad())
+      match.config.set("count_include_pad", builder.getI64IntegerAttr(1));
+    return anchorPool(pool);
+  }
   if (auto gradient = dyn_cast<graph::MaxPoolGradientOp>(op)) {
     if (gradient.getAutoPad() != "NOTSET")
       return refuse("automatic padding is not resolved");

@@ -31,7 +31,8 @@ class Graph_PoolOp<string mnemonic, Type tensor, string meaning,
 
 def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "Largest element of each window",
-    "The largest element of each window; padding does not count.  With "
+    "The largest element of each window, NaN where it has one; padding does "
+    "not count.  With "
     "`ceil_mode` a last window may begin inside the padded input and reach "
     "beyond it.", [DeclareOpInterfaceMethods<DecomposeOpInterface,
                                              ["hasFasterParts"]>,

@@ -312,3 +312,44 @@ func.func @rounded_convs(%x: tensor<1x3x8x8xui8>, %l: tensor<1x1x8x8x4xui8>, %zx
   %0 = kernel.call @rounded_conv(%x, %w, %zx, %zw, %m, %m, %zx) : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>, tensor<i8>, tensor<4x1x1xf32>, tensor<4x1x1xf32>, tensor<ui8>) -> tensor<1x4x8x8xui8>
   return %0, %1 : tensor<1x4x8x8xui8>, tensor<1x1x6x6x4xi32>
 }
+
+// Pooling of plain rows, of windows that generated code would go through tap by
+// tap, or of rows too short for its lanes.
+// CHECK: kernel.library @wide_windows "cpu.pool" {kernel_shape = array<i64: 7, 7>, pads = array<i64: 3, 3, 3, 3>} note("library kernel for pooling")
+kernel.func @wide_windows(%x: tensor<1x4x32x32xf32>) -> tensor<1x4x32x32xf32> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 7, 7>, pads = array<i64: 3, 3, 3, 3>} : (tensor<1x4x32x32xf32>) -> tensor<1x4x32x32xf32>
+  kernel.return %0 : tensor<1x4x32x32xf32>
+}
+// CHECK: kernel.library @short_rows "cpu.pool" {count_include_pad = 1 : i64, kernel_shape = array<i64: 3, 3>, mean = 1 : i64, pads = array<i64: 1, 1, 1, 1>}
+kernel.func @short_rows(%x: tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32> {
+  %0 = graph.avg_pool %x {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, count_include_pad = true} : (tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32>
+  kernel.return %0 : tensor<1x4x7x7xf32>
+}
+// CHECK: kernel.library @far_apart "cpu.pool" {dilations = array<i64: 2>, kernel_shape = array<i64: 3>, mean = 1 : i64, strides = array<i64: 4>}
+kernel.func @far_apart(%x: tensor<1x4x64xf32>) -> tensor<1x4x15xf32> {
+  %0 = graph.avg_pool %x {kernel_shape = array<i64: 3>, strides = array<i64: 4>, dilations = array<i64: 2>} : (tensor<1x4x64xf32>) -> tensor<1x4x15xf32>
+  kernel.return %0 : tensor<1x4x15xf32>
+}
+
+// Others are generated: few taps, what follows them, and vectors of channels.
+// WHY: few_taps is generated: generated code takes as little time
+// WHY: short_halves is generated: cpu.pool: expected x to be f32
+// WHY: activated is generated: the library adds nothing to it
+// WHY: channels is generated: generated code pools volumes and channels in blocks
+kernel.func @few_taps(%x: tensor<1x4x32x32xf32>) -> tensor<1x4x16x16xf32> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x32x32xf32>) -> tensor<1x4x16x16xf32>
+  kernel.return %0 : tensor<1x4x16x16xf32>
+}
+kernel.func @short_halves(%x: tensor<1x4x7x7xf16>) -> tensor<1x4x7x7xf16> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x7x7xf16>) -> tensor<1x4x7x7xf16>
+  kernel.return %0 : tensor<1x4x7x7xf16>
+}
+kernel.func @activated(%x: tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32>
+  %1 = graph.relu %0 : tensor<1x4x7x7xf32>
+  kernel.return %1 : tensor<1x4x7x7xf32>
+}
+kernel.func @channels(%x: tensor<1x4x7x7x8xf32>) -> tensor<1x4x7x7x8xf32> {
+  %0 = graph.max_pool %x {kernel_shape = array<i64: 3, 3, 1>, pads = array<i64: 1, 1, 0, 1, 1, 0>} : (tensor<1x4x7x7x8xf32>) -> tensor<1x4x7x7x8xf32>
+  kernel.return %0 : tensor<1x4x7x7x8xf32>
+}

@@ -200,9 +200,10 @@
 //   sequence_lens is i32; check() says whether its values fit. Inputs and units
 //   are at least one.
 // cpu.pool    input x, output y
-//   The largest elements, or means, of windows of x [N, C, W], [N, C, H, W] or
-//   [N, C, H, W, b], one element along the last dimension of that,
-//   of which y has as many as it says; what lies outside of x is in none.
+//   The largest elements, NaN where there is one, or means, of windows of
+//   x [N, C, W], [N, C, H, W] or [N, C, H, W, b], one element along the last
+//   dimension of that, of which y has as many as it says; what lies outside of
+//   x is in none.
 //   kernel_shape, and strides, pads and dilations as above
 //   mean                1: the mean, of nothing 0
 //   count_include_pad   1: elements that are padded count as zeros of a mean
