@@ -521,14 +521,21 @@ LaunchCounts Compilation::launches() const {
   auto isOfShapes = [](StringRef operation, mlir::FunctionType function) {
     if (function.getInputs().empty())
       return false;
+    auto isOpen = [](Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return tensor && !tensor.hasStaticShape();
+    };
+    // A result may be known, as the means of one image of any size.
     auto first = dyn_cast<TensorType>(function.getInput(0));
-    return first && llvm::any_of(function.getResults(), [&](Type type) {
+    return first &&
+           (llvm::any_of(function.getInputs(), isOpen) ||
+            llvm::any_of(function.getResults(), isOpen)) &&
+           llvm::any_of(function.getResults(), [&](Type type) {
              auto tensor = dyn_cast<TensorType>(type);
-             return tensor && !tensor.hasStaticShape() &&
-                    rt::lookupEntryOfOperation(
-                        operation.str(),
-                        graph::toDataType(first.getElementType()),
-                        graph::toDataType(tensor.getElementType()));
+             return tensor && rt::lookupEntryOfOperation(
+                                  operation.str(),
+                                  graph::toDataType(first.getElementType()),
+                                  graph::toDataType(tensor.getElementType()));
            });
   };
   // A few numbers, of shapes or of positions, take no time anywhere.

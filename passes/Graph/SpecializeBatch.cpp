@@ -92,6 +92,13 @@ LogicalResult SpecializeBatch::initialize(MLIRContext *context) {
 /// extent of the function, under one name where there are several.
 bool SpecializeBatch::findBatched() {
   batched.clear();
+  auto mayOpenFirst = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return isa<UnrankedTensorType>(type) ||
+           (tensor && tensor.getRank() > 0 && tensor.isDynamicDim(0));
+  };
+  if (llvm::none_of(main.getArgumentTypes(), mayOpenFirst))
+    return false; // There is no batch.
   StringAttr common;
   for (BlockArgument argument : main.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());

@@ -45,10 +45,13 @@ void CompileCommand::emitArtifact(Compilation &compilation) {
 static void printNotes(const Compilation &compilation,
                        const ModelOptions &model) {
   std::string open;
+  bool hasBatch = false;
   for (const ModelPort &port : compilation.inputs())
-    if (!port.type.isStatic())
+    if (!port.type.isStatic()) {
+      hasBatch |= !port.type.hasRank || port.type.shape.front() < 0;
       open += (open.empty() ? "" : ", ") + port.name + " " +
               rt::toString(port.type);
+    }
   if (compilation.shapes() > 1) {
     using SmallerSizes = Compilation::SmallerSizes;
     const SmallerSizes smaller = compilation.smallerSizes();
@@ -72,9 +75,10 @@ static void printNotes(const Compilation &compilation,
                      : "and no others; --remarks says why",
                  rest.c_str());
   }
-  if (open.empty() && !model.batches.empty())
-    std::fprintf(stderr, "note: --batches changes nothing: all inputs have one "
-                         "shape\n");
+  if (!hasBatch && !model.batches.empty())
+    std::fprintf(stderr, "note: --batches changes nothing: %s\n",
+                 open.empty() ? "all inputs have one shape"
+                              : "no input leaves its first extent open");
   std::string batches;
   for (int64_t size : compilation.batches())
     batches += (batches.empty() ? "" : ", ") + std::to_string(size);
