@@ -502,6 +502,27 @@ static Status readParts(Program::State &state, const ProgramOptions &options) {
   return Status::ok();
 }
 
+/// What only keeps the bytes of an input that no run changes is where that is.
+static void findShownInputs(Program::State &state) {
+  std::vector<uint32_t> writes(state.values.size());
+  for (const LaunchRecord &launch : state.launches)
+    for (int32_t value : state.argumentsOf(launch).subspan(launch.inputCount))
+      ++writes[value];
+  state.shownInputs.assign(state.values.size(), -1);
+  for (const LaunchRecord &launch : state.launches) {
+    if (launch.kind != LaunchKind::Dynamic || !launch.operation->keepsBytes)
+      continue;
+    const int32_t from = state.argumentsOf(launch).front();
+    const int32_t to = state.argumentsOf(launch).back();
+    const ValueRecord &source = state.values[from], &result = state.values[to];
+    const bool isInput =
+        source.place == Place::Input && !state.updatedBy[source.index];
+    if (result.place == Place::Pool && writes[to] == 1 &&
+        result.type.type == source.type.type && result.device == source.device)
+      state.shownInputs[to] = isInput ? from : state.shownInputs[from];
+  }
+}
+
 Status dlc::rt::buildProgram(Program::State &state,
                              const ProgramOptions &options) {
   const abi::Program &plan = state.plan;
@@ -527,6 +548,7 @@ Status dlc::rt::buildProgram(Program::State &state,
         reason + " (" + std::to_string(launches) +
         (launches == 1 ? " launch)" : " launches)"));
   findReleases(state);
+  findShownInputs(state);
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);
   joinLaunches(state);

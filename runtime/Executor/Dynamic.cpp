@@ -297,6 +297,31 @@ Status Execution::State::computeAnyShape(const LaunchRecord &record,
   return runCall(*call, values, lane);
 }
 
+/// Whether the result of `record` is one of the pool and may have this type.
+bool Execution::State::fitsPool(const LaunchRecord &record,
+                                const TensorType &result) const {
+  const ValueRecord &target =
+      program.values[program.argumentsOf(record).back()];
+  return result.isStatic() && target.place == Place::Pool &&
+         result.type == target.type.type &&
+         shapeMatches(target.type, result.shape);
+}
+
+/// The result of `record`, which keeps bytes, is where they are if those of an
+/// input are.
+bool Execution::State::showInput(const LaunchRecord &record,
+                                 const TensorType &result) {
+  const uint32_t from = program.argumentsOf(record).front();
+  const uint32_t to = program.argumentsOf(record).back();
+  if (program.shownInputs[to] < 0 || blocks[from].data() ||
+      !fitsPool(record, result))
+    return false;
+  if (!program.values[to].isStatic)
+    shapes[to] = result.shape;
+  setAddress(to, addresses[from]);
+  return true;
+}
+
 /// Gives the result of `record` the memory of value `from`, which has as many
 /// bytes, where both have some of the pool and nothing needs that value behind
 /// the launch.
@@ -305,14 +330,12 @@ bool Execution::State::takeMemory(uint32_t from, const LaunchRecord &record,
   const uint32_t to = program.argumentsOf(record).back();
   auto released = std::span(program.released)
                       .subspan(record.firstReleased, record.releasedCount);
-  const ValueRecord &target = program.values[to];
-  if (!result.isStatic() || program.values[from].place != Place::Pool ||
-      target.place != Place::Pool ||
+  // An input that is shown has no block.
+  if (!blocks[from].data() ||
       std::ranges::find(released, from) == released.end() ||
-      result.type != target.type.type ||
-      !shapeMatches(target.type, result.shape))
+      !fitsPool(record, result))
     return false;
-  if (!target.isStatic)
+  if (!program.values[to].isStatic)
     shapes[to] = result.shape;
   releaseValue(to);
   blocks[to] = std::move(blocks[from]);
@@ -385,7 +408,9 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
   if (record.operation->keepsBytes &&
-      takeMemory(program.argumentsOf(record).front(), record, results.front()))
+      (showInput(record, results.front()) ||
+       takeMemory(program.argumentsOf(record).front(), record,
+                  results.front())))
     return Status::ok();
   auto known = program.dynamicEntries.find(numberOf(record));
   const DynamicEntry *entry =

@@ -188,6 +188,8 @@ private:
   Status computeReference(const LaunchRecord &record, Lane &lane);
   Status computeDynamic(const LaunchRecord &record, Lane &lane);
   Status computeAnyShape(const LaunchRecord &record, Lane &lane);
+  bool fitsPool(const LaunchRecord &record, const TensorType &result) const;
+  bool showInput(const LaunchRecord &record, const TensorType &result);
   bool takeMemory(uint32_t from, const LaunchRecord &record,
                   const TensorType &result);
   size_t numberOf(const LaunchRecord &record) const;

@@ -11,7 +11,8 @@ using namespace dlc::rt;
 /// The port in whose memory `value` is.
 static std::optional<uint32_t> portOf(const Program::State &program,
                                       uint32_t value) {
-  const ValueRecord &record = program.values[value];
+  const int32_t shown = program.shownInputs[value];
+  const ValueRecord &record = program.values[shown < 0 ? value : shown];
   uint32_t firstOutput = program.inputs.size();
   if (record.place == Place::Output)
     return firstOutput + record.index;

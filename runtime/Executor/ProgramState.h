@@ -243,6 +243,9 @@ struct Program::State {
   /// Of each input: the output that updates it.
   std::vector<std::optional<size_t>> updatedBy;
   bool hasUpdates = false;
+  /// Of each value: the input whose bytes it has in another shape, in the same
+  /// place; -1 for none.
+  std::vector<int32_t> shownInputs;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
   std::vector<Context> devices;
   DeviceWork work;

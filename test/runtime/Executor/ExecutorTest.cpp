@@ -162,6 +162,76 @@ TEST(Executor, RefusesToUpdateMemoryOfOthers) {
 }
 
 /// Also where the program does not know the size of an input.
+namespace {
+/// The most that a run uses for values that live within it.
+struct MostMemory final : LaunchObserver {
+  void onLaunch(size_t, unsigned, uint64_t, uint64_t) override {}
+  void onMemory(Context, uint64_t bytes) override {
+    most = std::max(most, bytes);
+  }
+  uint64_t most = 0;
+};
+} // namespace
+
+/// An input in another shape is no copy of it, nor is that in a third.
+TEST(Executor, ShowsInputsInOtherShapes) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {-1});
+  int s = builder.input("s", DLC_I64, {2});
+  int matrix = builder.pool(DLC_F32, {-1, -1});
+  int turned = builder.pool(DLC_F32, {-1, -1});
+  int sum = builder.pool(DLC_F32, {-1, -1});
+  int y = builder.output("y", DLC_F32, {-1, -1});
+  int two = builder.constant<int64_t>(DLC_I64, {2}, {2, -1});
+  builder.reference("reshape", {x, s}, {matrix});
+  builder.reference("reshape", {matrix, two}, {turned});
+  builder.reference("add", {turned, turned}, {sum});
+  builder.reference("add", {sum, turned}, {y});
+  Loaded loaded(builder);
+  MostMemory memory;
+  loaded.execution->setObserver(&memory);
+  constexpr size_t size = 1 << 12;
+  std::vector<float> values(size);
+  for (size_t i = 0; i != size; ++i)
+    values[i] = static_cast<float>(i);
+  const std::vector<float> before = values;
+  int64_t shape[] = {4, -1};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {size}, values.data()).isOk());
+  ASSERT_TRUE(loaded.bind(1, DLC_I64, {2}, shape).isOk());
+  for (int run = 0; run != 2; ++run) {
+    ASSERT_TRUE(loaded.execution->run().isOk());
+    TensorView result = loaded.execution->output(0);
+    EXPECT_EQ(result.shape[0], 2);
+    for (size_t i = 0; i != size; ++i)
+      ASSERT_EQ(result.as<float>()[i], 3 * before[i]) << i;
+    EXPECT_EQ(values, before);
+    EXPECT_LT(memory.most, 2 * size * sizeof(float)); // `sum` alone.
+  }
+}
+
+/// One that the run updates is another one afterwards.
+TEST(Executor, KeepsOtherShapesOfUpdatedInputs) {
+  ProgramBuilder builder = updateBuilder();
+  int s = builder.input("s", DLC_I64, {2});
+  int matrix = builder.pool(DLC_F32, {-1, -1});
+  int y = builder.output("y", DLC_F32, {-1, -1});
+  builder.reference("reshape", {0, s}, {matrix}, "reshape1");
+  // Before w is updated, of which `y` is made behind that.
+  std::swap(builder.program.launches.front(), builder.program.launches.back());
+  builder.reference("neg", {matrix}, {y}, "neg1");
+  std::swap(builder.program.launches[1], builder.program.launches[2]);
+  Loaded loaded(builder);
+  float w[] = {1, 2, -3, 4}, g[] = {1, -1, 1, 2};
+  int64_t shape[] = {2, 2};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {4}, w).isOk());
+  ASSERT_TRUE(loaded.bind(1, DLC_F32, {4}, g).isOk());
+  ASSERT_TRUE(loaded.bind(2, DLC_I64, {2}, shape).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(std::vector<float>(w, w + 4), (std::vector<float>{2, 1, 0, 6}));
+  EXPECT_EQ(valuesOf<float>(loaded.execution->output(1)),
+            (std::vector<float>{-1, -2, 3, -4}));
+}
+
 TEST(Executor, RefusesToUpdateMemoryOfDynamicInputs) {
   ProgramBuilder builder = updateBuilder();
   builder.input("d", DLC_F32, {-1});

@@ -96,6 +96,29 @@ TEST(Ports, AreDoneAfterTheirLastLaunch) {
   EXPECT_EQ(log.take(), (std::vector<std::string>{"0", "1", "2", "3"}));
 }
 
+/// An input is in use as long as what shows it in another shape is.
+TEST(Ports, AreDoneAfterThoseWhoShowThem) {
+  ProgramBuilder builder;
+  int a = builder.input("a", DLC_F32, {-1});
+  int b = builder.input("b", DLC_F32, {-1});
+  int shown = builder.pool(DLC_F32, {-1, -1});
+  int again = builder.pool(DLC_F32, {-1, -1});
+  int y = builder.output("y", DLC_F32, {-1});
+  int z = builder.output("z", DLC_F32, {-1, -1});
+  int two = builder.constant<int64_t>(DLC_I64, {2}, {2, -1});
+  int four = builder.constant<int64_t>(DLC_I64, {2}, {4, -1});
+  builder.reference("reshape", {a, two}, {shown}, "reshape1");      // 0
+  builder.reference("reshape", {shown, four}, {again}, "reshape2"); // 1
+  builder.reference("relu", {b}, {y}, "relu1");                     // 2
+  builder.reference("relu", {again}, {z}, "relu2");                 // 3
+  Loaded loaded(builder, {.tellsPorts = true});
+  Log log;
+  loaded.execution->setObserver(&log);
+  ASSERT_TRUE(loaded.execution->run(&log).isOk());
+  EXPECT_EQ(log.take(), (std::vector<std::string>{"0", "1", "2", "in1", "out0",
+                                                  "3", "in0", "out1"}));
+}
+
 TEST(Ports, OfSeveralStreamsAreDoneAfterAllOfThem) {
   ProgramBuilder builder;
   int other = builder.device(DeviceKind::Null, 0);
