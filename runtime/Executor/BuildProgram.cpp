@@ -502,13 +502,15 @@ static Status readParts(Program::State &state, const ProgramOptions &options) {
   return Status::ok();
 }
 
-/// What only keeps the bytes of an input that no run changes is where that is.
-static void findShownInputs(Program::State &state) {
+/// What only keeps the bytes of an input that no run changes is where that is,
+/// and what has those of an output is made there: nothing writes it again.
+static void findSharedPorts(Program::State &state) {
   std::vector<uint32_t> writes(state.values.size());
   for (const LaunchRecord &launch : state.launches)
     for (int32_t value : state.argumentsOf(launch).subspan(launch.inputCount))
       ++writes[value];
   state.shownInputs.assign(state.values.size(), -1);
+  state.madeOutputs = state.shownInputs;
   for (const LaunchRecord &launch : state.launches) {
     if (launch.kind != LaunchKind::Dynamic || !launch.operation->keepsBytes)
       continue;
@@ -517,9 +519,16 @@ static void findShownInputs(Program::State &state) {
     const ValueRecord &source = state.values[from], &result = state.values[to];
     const bool isInput =
         source.place == Place::Input && !state.updatedBy[source.index];
-    if (result.place == Place::Pool && writes[to] == 1 &&
-        result.type.type == source.type.type && result.device == source.device)
+    if (writes[to] != 1 || result.type.type != source.type.type ||
+        result.device != source.device)
+      continue;
+    if (result.place == Place::Pool)
       state.shownInputs[to] = isInput ? from : state.shownInputs[from];
+    // One of known shape may be in memory that the caller uses otherwise.
+    else if (result.place == Place::Output && !result.isStatic &&
+             source.place == Place::Pool && writes[from] == 1 &&
+             state.shownInputs[from] < 0)
+      state.madeOutputs[from] = to;
   }
 }
 
@@ -548,7 +557,7 @@ Status dlc::rt::buildProgram(Program::State &state,
         reason + " (" + std::to_string(launches) +
         (launches == 1 ? " launch)" : " launches)"));
   findReleases(state);
-  findShownInputs(state);
+  findSharedPorts(state);
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);
   joinLaunches(state);

@@ -22,6 +22,20 @@ size_t Execution::State::bytesOf(uint32_t value) const {
   return rt::byteCount(record.type.type, shapes[value]).value_or(0);
 }
 
+/// Gives `value` the memory of an output of any shape.
+Status Execution::State::allocateOutput(uint32_t value, uint32_t output,
+                                        size_t bytes) {
+  AlignedBuffer &buffer = dynamicOutputs[program.values[output].index];
+  if (!buffer.data() || buffer.size() < bytes) {
+    Result<AlignedBuffer> larger = AlignedBuffer::allocate(bytes);
+    if (!larger.isOk())
+      return std::move(larger.status());
+    buffer = std::move(*larger);
+  }
+  setAddress(value, buffer.data());
+  return Status::ok();
+}
+
 /// Gives `value` its shape, which fits the declared one, and memory.
 Status Execution::State::allocateValue(uint32_t value,
                                        std::span<const int64_t> shape) {
@@ -34,6 +48,8 @@ Status Execution::State::allocateValue(uint32_t value,
     shapes[value].assign(shape.begin(), shape.end());
   if (record.place == Place::Pool) {
     releaseValue(value);
+    if (const int32_t output = program.madeOutputs[value]; output >= 0)
+      return allocateOutput(value, output, bytes);
     Result<Allocation> block = pool->allocate(bytes);
     if (!block.isOk())
       return std::move(block.status());
@@ -45,15 +61,7 @@ Status Execution::State::allocateValue(uint32_t value,
   }
   if (record.isStatic) // Arena or a static output: placed at creation.
     return Status::ok();
-  AlignedBuffer &buffer = dynamicOutputs[record.index];
-  if (!buffer.data() || buffer.size() < bytes) {
-    Result<AlignedBuffer> larger = AlignedBuffer::allocate(bytes);
-    if (!larger.isOk())
-      return std::move(larger.status());
-    buffer = std::move(*larger);
-  }
-  setAddress(value, buffer.data());
-  return Status::ok();
+  return allocateOutput(value, value, bytes);
 }
 
 /// Memory for the outputs of a copy or of a kernel with static shapes.
@@ -322,6 +330,22 @@ bool Execution::State::showInput(const LaunchRecord &record,
   return true;
 }
 
+/// The result of `record`, which keeps bytes, is an output in whose memory they
+/// were made.
+bool Execution::State::isMade(const LaunchRecord &record,
+                              const TensorType &result) {
+  const uint32_t from = program.argumentsOf(record).front();
+  const uint32_t to = program.argumentsOf(record).back();
+  const ValueRecord &output = program.values[to];
+  if (program.madeOutputs[from] != static_cast<int32_t>(to) ||
+      blocks[from].data() || !result.isStatic() ||
+      !shapeMatches(output.type, result.shape))
+    return false;
+  shapes[to] = result.shape;
+  setAddress(to, addresses[from]);
+  return true;
+}
+
 /// Gives the result of `record` the memory of value `from`, which has as many
 /// bytes, where both have some of the pool and nothing needs that value behind
 /// the launch.
@@ -408,7 +432,7 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
   if (record.operation->keepsBytes &&
-      (showInput(record, results.front()) ||
+      (showInput(record, results.front()) || isMade(record, results.front()) ||
        takeMemory(program.argumentsOf(record).front(), record,
                   results.front())))
     return Status::ok();

@@ -2,6 +2,7 @@
 
 #include "PortEnds.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -11,8 +12,9 @@ using namespace dlc::rt;
 /// The port in whose memory `value` is.
 static std::optional<uint32_t> portOf(const Program::State &program,
                                       uint32_t value) {
-  const int32_t shown = program.shownInputs[value];
-  const ValueRecord &record = program.values[shown < 0 ? value : shown];
+  const int32_t shared =
+      std::max(program.shownInputs[value], program.madeOutputs[value]);
+  const ValueRecord &record = program.values[shared < 0 ? value : shared];
   uint32_t firstOutput = program.inputs.size();
   if (record.place == Place::Output)
     return firstOutput + record.index;

@@ -243,9 +243,10 @@ struct Program::State {
   /// Of each input: the output that updates it.
   std::vector<std::optional<size_t>> updatedBy;
   bool hasUpdates = false;
-  /// Of each value: the input whose bytes it has in another shape, in the same
-  /// place; -1 for none.
-  std::vector<int32_t> shownInputs;
+  /// Of each value, -1 for none: the input whose bytes it has in another shape,
+  /// in the same place, and the output that has its bytes, for which it is made
+  /// where that is.
+  std::vector<int32_t> shownInputs, madeOutputs;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
   std::vector<Context> devices;
   DeviceWork work;

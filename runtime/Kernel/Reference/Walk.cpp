@@ -3,6 +3,7 @@
 #include "Walk.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -48,7 +49,7 @@ void ElementCopy::addInner(const Loop &loop) {
 /// each meanwhile: their lines stay in the cache.
 static constexpr int64_t kBlock = 16;
 
-/// Parts are rows of one place in all loops before, or of long rows pieces.
+/// Parts are rows of one place in all loops before, or pieces of long ones.
 void ElementCopy::split() {
   isDense = loops.back().step.to == 1 && loops.back().step.from == 1;
   // The order of loops is nothing to anyone else.
@@ -66,10 +67,12 @@ void ElementCopy::split() {
                          : kBlock;
   const int64_t extent = loops[splitLoop].extent;
   splits = (extent + splitSize - 1) / splitSize;
-  partCount = splits;
+  pieceSize = splitsRows || isDense ? row.extent : most / kBlock;
+  pieces = (row.extent + pieceSize - 1) / pieceSize;
+  partCount = splits * pieces;
   int64_t elements = std::min(extent, splitSize);
   if (!splitsRows)
-    elements *= row.extent;
+    elements *= std::min(row.extent, pieceSize);
   for (size_t d = 0; d < splitLoop; ++d)
     partCount *= loops[d].extent;
   partNanoseconds = static_cast<double>(elements) *
@@ -137,23 +140,33 @@ void ElementCopy::copyRow(const Bytes &bytes, const Loop &row, Place at) {
 /// Squares of rows and elements of each; what is left one by one.
 template <size_t size>
 void ElementCopy::turnRows(const Bytes &bytes, const Loop &rows,
-                           Place at) const {
-  constexpr int64_t lanes = Square<size>::lanes;
-  const Loop &row = loops.back();
+                           const Loop &row, Place at) {
+  constexpr int64_t lanes = Square<size>::lanes, line = 64 / size;
   const int64_t wholeRows = rows.extent / lanes * lanes;
+  // Lines that lie far apart may have one place in a cache: those of the side
+  // where they do are read or written to their ends before the next ones.
+  const auto apart = [](uint64_t step) {
+    return std::abs(static_cast<int64_t>(step));
+  };
+  const int64_t width =
+      apart(rows.step.to) > apart(row.step.from) ? line : lanes;
   int64_t first = 0;
-  for (; first + lanes <= row.extent; first += lanes) {
+  while (first + lanes <= row.extent) {
+    const int64_t columns =
+        std::min(width, (row.extent - first) / lanes * lanes);
     const Place start = at + row.step * first;
-    for (int64_t i = 0; i < wholeRows; i += lanes) {
-      const Place corner = start + rows.step * i;
-      // Steps may be negative.
-      Square<size>::turn(bytes.source + corner.from * size,
-                         static_cast<ptrdiff_t>(row.step.from * size),
-                         bytes.target + corner.to * size,
-                         static_cast<ptrdiff_t>(rows.step.to * size));
-    }
+    for (int64_t i = 0; i < wholeRows; i += lanes)
+      for (int64_t j = 0; j < columns; j += lanes) {
+        const Place corner = start + rows.step * i + row.step * j;
+        // Steps may be negative.
+        Square<size>::turn(bytes.source + corner.from * size,
+                           static_cast<ptrdiff_t>(row.step.from * size),
+                           bytes.target + corner.to * size,
+                           static_cast<ptrdiff_t>(rows.step.to * size));
+      }
     for (int64_t i = wholeRows; i < rows.extent; ++i)
-      copyRow<size>(bytes, {lanes, row.step}, start + rows.step * i);
+      copyRow<size>(bytes, {columns, row.step}, start + rows.step * i);
+    first += columns;
   }
   for (int64_t i = 0; i < rows.extent && first < row.extent; ++i)
     copyRow<size>(bytes, {row.extent - first, row.step},
@@ -162,12 +175,11 @@ void ElementCopy::turnRows(const Bytes &bytes, const Loop &rows,
 
 template <size_t size>
 void ElementCopy::copyRows(const Bytes &bytes, const Loop &rows,
-                           Place at) const {
+                           const Loop &row, Place at) const {
   if (splitLoop + 1 == loops.size())
     return copyRow<size>(bytes, rows, at);
   if (isTurned)
-    return turnRows<size>(bytes, rows, at);
-  const Loop &row = loops.back();
+    return turnRows<size>(bytes, rows, row, at);
   const int64_t most = isDense ? row.extent : kBlock;
   for (int64_t begin = 0; begin < row.extent; begin += most) {
     const Loop part = {std::min(most, row.extent - begin), row.step};
@@ -178,22 +190,25 @@ void ElementCopy::copyRows(const Bytes &bytes, const Loop &rows,
 }
 
 void ElementCopy::copyPart(const Bytes &bytes, int64_t part) const {
-  Loop rows = loops[splitLoop];
+  Loop rows = loops[splitLoop], row = loops.back();
+  const int64_t piece = part % pieces * pieceSize;
+  part /= pieces;
   const int64_t first = part % splits * splitSize;
-  Place at = start + rows.step * first;
-  rows.extent = std::min(splitSize, rows.extent - first);
   part /= splits;
+  Place at = start + rows.step * first + row.step * piece;
+  rows.extent = std::min(splitSize, rows.extent - first);
+  row.extent = std::min(pieceSize, row.extent - piece);
   for (size_t d = splitLoop; d-- > 0; part /= loops[d].extent)
     at += loops[d].step * (part % loops[d].extent);
   switch (elementSize) {
   case 1:
-    return copyRows<1>(bytes, rows, at);
+    return copyRows<1>(bytes, rows, row, at);
   case 2:
-    return copyRows<2>(bytes, rows, at);
+    return copyRows<2>(bytes, rows, row, at);
   case 4:
-    return copyRows<4>(bytes, rows, at);
+    return copyRows<4>(bytes, rows, row, at);
   case 8:
-    return copyRows<8>(bytes, rows, at);
+    return copyRows<8>(bytes, rows, row, at);
   }
 }
 

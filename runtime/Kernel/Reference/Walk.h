@@ -65,9 +65,11 @@ private:
   template <size_t size>
   static void copyRow(const Bytes &bytes, const Loop &row, Place at);
   template <size_t size>
-  void copyRows(const Bytes &bytes, const Loop &rows, Place at) const;
+  void copyRows(const Bytes &bytes, const Loop &rows, const Loop &row,
+                Place at) const;
   template <size_t size>
-  void turnRows(const Bytes &bytes, const Loop &rows, Place at) const;
+  static void turnRows(const Bytes &bytes, const Loop &rows, const Loop &row,
+                       Place at);
   void copyPart(const Bytes &bytes, int64_t part) const;
 
   const size_t elementSize;
@@ -77,7 +79,9 @@ private:
   /// The last loop is one run of the target, that before it one of the source.
   bool isTurned = false;
   size_t splitLoop = 0;    ///< The last one, or that before it.
-  int64_t splitSize = 0, splits = 0, partCount = 0;
+  int64_t splitSize = 0, splits = 0;
+  int64_t pieceSize = 0, pieces = 1; ///< Of the last loop, where it is another.
+  int64_t partCount = 0;
   double partNanoseconds = 0;
 };
 

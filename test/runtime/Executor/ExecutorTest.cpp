@@ -209,6 +209,48 @@ TEST(Executor, ShowsInputsInOtherShapes) {
   }
 }
 
+/// What has the bytes of an output in another shape is made there.
+TEST(Executor, MakesOutputsInOtherShapesInPlace) {
+  for (bool isReadTwice : {false, true}) {
+    SCOPED_TRACE(isReadTwice);
+    ProgramBuilder builder;
+    int x = builder.input("x", DLC_F32, {-1});
+    int doubled = builder.pool(DLC_F32, {-1});
+    int y = builder.output("y", DLC_F32, {-1, -1});
+    int two = builder.constant<int64_t>(DLC_I64, {2}, {2, -1});
+    builder.reference("add", {x, x}, {doubled}, "add1");
+    builder.reference("reshape", {doubled, two}, {y}, "reshape1");
+    if (isReadTwice) {
+      int z = builder.output("z", DLC_F32, {-1});
+      int again = builder.output("again", DLC_F32, {-1, -1});
+      builder.reference("neg", {doubled}, {z}, "neg1");
+      builder.reference("reshape", {doubled, two}, {again}, "reshape2");
+    }
+    Loaded loaded(builder);
+    // Later runs are larger, and smaller.
+    for (int64_t size : {6, 1 << 12, 2}) {
+      MostMemory memory;
+      loaded.execution->setObserver(&memory);
+      std::vector<float> values(size);
+      for (int64_t i = 0; i != size; ++i)
+        values[i] = static_cast<float>(i);
+      ASSERT_TRUE(loaded.bind(0, DLC_F32, {size}, values.data()).isOk());
+      ASSERT_TRUE(loaded.execution->run().isOk());
+      TensorView result = loaded.execution->output(0);
+      EXPECT_EQ(result.shape[0], 2);
+      ASSERT_EQ(result.size(), size);
+      for (int64_t i = 0; i != size; ++i) {
+        ASSERT_EQ(result.as<float>()[i], 2 * values[i]) << i;
+        if (isReadTwice) {
+          ASSERT_EQ(loaded.execution->output(1).as<float>()[i], -2 * values[i]);
+          ASSERT_EQ(loaded.execution->output(2).as<float>()[i], 2 * values[i]);
+        }
+      }
+      EXPECT_EQ(memory.most, 0u);
+    }
+  }
+}
+
 /// One that the run updates is another one afterwards.
 TEST(Executor, KeepsOtherShapesOfUpdatedInputs) {
   ProgramBuilder builder = updateBuilder();

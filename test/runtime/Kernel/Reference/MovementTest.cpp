@@ -32,7 +32,8 @@ TEST(Movement, Transpose) {
 TEST(Movement, TransposesSquares) {
   for (DataType type : {DLC_I8, DLC_F16, DLC_F32, DLC_I64})
     for (Ints shape :
-         {Ints{3, 33, 18}, Ints{16, 8, 32}, Ints{1, 47, 5}, Ints{20, 2, 19}})
+         {Ints{3, 33, 18}, Ints{16, 8, 32}, Ints{1, 47, 5}, Ints{20, 2, 19},
+          Ints{1, 2100, 19}, Ints{2, 18, 1030}}) // The last ones in pieces.
       for (Ints perm : {Ints{0, 2, 1}, Ints{1, 0, 2}, Ints{1, 2, 0},
                         Ints{2, 0, 1}, Ints{2, 1, 0}}) {
         const int64_t strides[] = {shape[1] * shape[2], shape[2], 1};
