@@ -167,7 +167,7 @@ struct ColumnMasks {
   }
 
   int64_t count, firstWhole, endWhole;
-  LaneMask of[PoolPlan::mostPitch / kLanes];
+  LaneMask of[PoolPlan::scratch / kLanes];
 };
 
 /// `taps` of a window at row `at` of an image combined down each column, of

@@ -19,14 +19,14 @@ struct PoolExtent {
 
 /// Tiles are numbered block of planes (of batch and channels), block of rows.
 struct PoolPlan {
-  /// Floats of the rows that a thread combines at once, and most of one of
-  /// them.
+  /// Floats of the rows that a thread combines at once, and most that windows
+  /// of one of them reach over: the pitch is below twice that.
   static constexpr int64_t scratch = 4096, mostPitch = 2048;
 
   PoolExtent height, width;
   int64_t planes;
   int64_t inner; ///< Elements side by side at each position, of windows apart.
-  /// One of the two blocks is of a single one, or all of them.
+  /// Several planes where a block has all rows, else one.
   int64_t planeBlock, rowBlock, rowBlocks;
   /// How many windows of a row are combined at once, 0 where a single one is
   /// too wide, and how far rows are apart meanwhile: a multiple of the step.
