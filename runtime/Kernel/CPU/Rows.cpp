@@ -126,7 +126,7 @@ static void planColumns(PoolPlan &plan) {
   plan.isWhole = plan.inner == 1 && isAll(width) && isAll(height);
   const int64_t span = (width.kernel - 1) * width.dilation + 1;
   const int64_t most = PoolPlan::mostPitch / plan.inner;
-  if (span > most || width.stride > most)
+  if (span > most || width.stride > most || width.out == 0)
     return;
   plan.columns = std::min(width.out, (most - span) / width.stride + 1);
   plan.pitch = ceilDiv((plan.columns - 1) * width.stride + span, width.stride) *

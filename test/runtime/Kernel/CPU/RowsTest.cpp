@@ -127,6 +127,9 @@ TEST(PoolTest, RefusesOddCalls) {
                 .isOk();
   };
   EXPECT_FALSE(refuses({1, 2, 4, 4}, {1, 2, 3, 3}, given));
+  EXPECT_FALSE(refuses({1, 2, 4, 0}, {1, 2, 3, 0}, given)); // Nothing to do.
+  EXPECT_FALSE(refuses({1, 2, 0, 4}, {1, 2, 0, 3}, given));
+  EXPECT_FALSE(refuses({0, 2, 4, 4}, {0, 2, 3, 3}, given));
   EXPECT_TRUE(refuses({1, 2, 4, 4}, {1, 3, 3, 3}, given));
   EXPECT_TRUE(refuses({1, 2, 4, 4}, {2, 2, 3, 3}, given));
   EXPECT_TRUE(refuses({1, 2, 4}, {1, 2, 3}, given));
