@@ -26,10 +26,18 @@ static void copyFrom(std::byte *target, std::span<const int64_t> targetShape,
   const auto below = targetShape.subspan(1), own = sourceShape.subspan(1);
   const size_t step = countOf(below), stride = countOf(own);
   const int64_t both = std::min(targetShape[0], sourceShape[0]);
-  for (int64_t i = 0; i != both; ++i)
-    copyFrom(target + i * step, below, source + i * stride, own, bytes);
-  for (int64_t i = both; i != targetShape[0]; ++i)
-    std::memcpy(target + i * step, target + (both - 1) * step, step);
+  if (std::ranges::equal(below, own))
+    std::memcpy(target, source, both * step);
+  else
+    for (int64_t i = 0; i != both; ++i)
+      copyFrom(target + i * step, below, source + i * stride, own, bytes);
+  // The last one again, twice as many at a time as there are of it.
+  const std::byte *last = target + (both - 1) * step;
+  for (int64_t i = both; i != targetShape[0];) {
+    const int64_t some = std::min(i - both + 1, targetShape[0] - i);
+    std::memcpy(target + i * step, last, some * step);
+    i += some;
+  }
 }
 
 void dlc::rt::copyResized(void *target, std::span<const int64_t> targetShape,
