@@ -503,12 +503,9 @@ static Status readParts(Program::State &state, const ProgramOptions &options) {
 }
 
 /// What only keeps the bytes of an input that no run changes is where that is,
-/// and what has those of an output is made there: nothing writes it again.
+/// and what has those of an output is made there. Plans write values of the
+/// pool and outputs of any shape once: others are refused.
 static void findSharedPorts(Program::State &state) {
-  std::vector<uint32_t> writes(state.values.size());
-  for (const LaunchRecord &launch : state.launches)
-    for (int32_t value : state.argumentsOf(launch).subspan(launch.inputCount))
-      ++writes[value];
   state.shownInputs.assign(state.values.size(), -1);
   state.madeOutputs = state.shownInputs;
   for (const LaunchRecord &launch : state.launches) {
@@ -519,15 +516,13 @@ static void findSharedPorts(Program::State &state) {
     const ValueRecord &source = state.values[from], &result = state.values[to];
     const bool isInput =
         source.place == Place::Input && !state.updatedBy[source.index];
-    if (writes[to] != 1 || result.type.type != source.type.type ||
-        result.device != source.device)
+    if (result.type.type != source.type.type || result.device != source.device)
       continue;
     if (result.place == Place::Pool)
       state.shownInputs[to] = isInput ? from : state.shownInputs[from];
     // One of known shape may be in memory that the caller uses otherwise.
     else if (result.place == Place::Output && !result.isStatic &&
-             source.place == Place::Pool && writes[from] == 1 &&
-             state.shownInputs[from] < 0)
+             source.place == Place::Pool && state.shownInputs[from] < 0)
       state.madeOutputs[from] = to;
   }
 }

@@ -33,6 +33,8 @@ Status Execution::State::allocateOutput(uint32_t value, uint32_t output,
     buffer = std::move(*larger);
   }
   setAddress(value, buffer.data());
+  if (value != output) // What is read after a failure is still there.
+    setAddress(output, buffer.data());
   return Status::ok();
 }
 
@@ -332,8 +334,8 @@ bool Execution::State::showInput(const LaunchRecord &record,
 
 /// The result of `record`, which keeps bytes, is an output in whose memory they
 /// were made.
-bool Execution::State::isMade(const LaunchRecord &record,
-                              const TensorType &result) {
+bool Execution::State::useMadeOutput(const LaunchRecord &record,
+                                     const TensorType &result) {
   const uint32_t from = program.argumentsOf(record).front();
   const uint32_t to = program.argumentsOf(record).back();
   const ValueRecord &output = program.values[to];
@@ -432,7 +434,8 @@ Status Execution::State::computeDynamic(const LaunchRecord &record,
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
   if (record.operation->keepsBytes &&
-      (showInput(record, results.front()) || isMade(record, results.front()) ||
+      (showInput(record, results.front()) ||
+       useMadeOutput(record, results.front()) ||
        takeMemory(program.argumentsOf(record).front(), record,
                   results.front())))
     return Status::ok();

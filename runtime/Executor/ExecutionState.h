@@ -191,7 +191,7 @@ private:
   bool fitsPool(const LaunchRecord &record, const TensorType &result) const;
   Status allocateOutput(uint32_t value, uint32_t output, size_t bytes);
   bool showInput(const LaunchRecord &record, const TensorType &result);
-  bool isMade(const LaunchRecord &record, const TensorType &result);
+  bool useMadeOutput(const LaunchRecord &record, const TensorType &result);
   bool takeMemory(uint32_t from, const LaunchRecord &record,
                   const TensorType &result);
   size_t numberOf(const LaunchRecord &record) const;

@@ -20,7 +20,7 @@
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
 // peak", the best of several runs. The peak is measured first, on one thread,
 // and with several how long they take to hear from each other.
-// cpu_kernels_ort.py compares the same cases with ONNX Runtime.
+// cpu_kernels_ort.py compares products and convolutions with ONNX Runtime.
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"

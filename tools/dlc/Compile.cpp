@@ -75,7 +75,7 @@ static void printNotes(const Compilation &compilation,
                      : "and no others; --remarks says why",
                  rest.c_str());
   }
-  if (!hasBatch && !model.batches.empty())
+  if (!hasBatch && !model.batches.empty() && model.batches != "none")
     std::fprintf(stderr, "note: --batches changes nothing: %s\n",
                  open.empty() ? "all inputs have one shape"
                               : "no input leaves its first extent open");

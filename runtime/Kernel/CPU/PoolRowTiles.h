@@ -178,7 +178,8 @@ inline void combineDown(const PoolPlan &plan, const float *x, int64_t at,
   const int64_t inRow = plan.width.in * plan.inner;
   const int64_t tapStep = plan.height.dilation * inRow, count = taps.count();
   const Vec nothing = splat(Fold::nothing);
-  x += at * inRow + taps.first * tapStep;
+  if (count > 0) // Else it may be anywhere.
+    x += at * inRow + taps.first * tapStep;
   for (int64_t i = 0; i < columns.count; ++i, x += kLanes, row += kLanes) {
     auto combine = [&](auto &&loadFrom) __attribute__((always_inline)) {
       Vec value = count ? loadFrom(x) : nothing;

@@ -21,7 +21,8 @@ static TensorType unknownShape(DataType type, int64_t rank) {
   return {type, std::vector<int64_t>(rank, kUnknownDim)};
 }
 
-/// Views share their bytes with the operand; here they are copied.
+/// Views share their bytes with the operand where an execution can; here they
+/// are copied.
 static Status copyBytes(ComputeContext &context) {
   const TensorView &x = context.input(0);
   TensorView &y = context.output(0);

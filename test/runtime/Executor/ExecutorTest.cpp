@@ -161,7 +161,6 @@ TEST(Executor, RefusesToUpdateMemoryOfOthers) {
   ASSERT_TRUE(loaded.execution->run().isOk());
 }
 
-/// Also where the program does not know the size of an input.
 namespace {
 /// The most that a run uses for values that live within it.
 struct MostMemory final : LaunchObserver {
@@ -274,6 +273,7 @@ TEST(Executor, KeepsOtherShapesOfUpdatedInputs) {
             (std::vector<float>{-1, -2, 3, -4}));
 }
 
+/// Also where the program does not know the size of an input.
 TEST(Executor, RefusesToUpdateMemoryOfDynamicInputs) {
   ProgramBuilder builder = updateBuilder();
   builder.input("d", DLC_F32, {-1});
