@@ -382,8 +382,7 @@ std::vector<int64_t> Compilation::batches() const {
   return batches;
 }
 
-/// The program that takes what no other one does; null without any.
-static plan::ProgramOp findProgramForAny(ModuleOp module) {
+plan::ProgramOp dlc::findProgramForAny(ModuleOp module) {
   SymbolTable symbols(module);
   auto main = symbols.lookup<plan::ProgramOp>("main");
   ArrayAttr parts = partsOf(main, graph::kByShapeAttr);
@@ -511,64 +510,6 @@ bool Compilation::leavesOpen() const {
         return !program.getParts() && program != any &&
                llvm::any_of(program.getBody().getOps<plan::InputOp>(), isOpen);
       });
-}
-
-LaunchCounts Compilation::launches() const {
-  LaunchCounts counts;
-  if (!state->module)
-    return counts;
-  SymbolTable symbols(*state->module);
-  auto isOfShapes = [](StringRef operation, mlir::FunctionType function) {
-    if (function.getInputs().empty())
-      return false;
-    auto isOpen = [](Type type) {
-      auto tensor = dyn_cast<TensorType>(type);
-      return tensor && !tensor.hasStaticShape();
-    };
-    // A result may be known, as the means of one image of any size.
-    auto first = dyn_cast<TensorType>(function.getInput(0));
-    return first &&
-           (llvm::any_of(function.getInputs(), isOpen) ||
-            llvm::any_of(function.getResults(), isOpen)) &&
-           llvm::any_of(function.getResults(), [&](Type type) {
-             auto tensor = dyn_cast<TensorType>(type);
-             return tensor && rt::lookupEntryOfOperation(
-                                  operation.str(),
-                                  graph::toDataType(first.getElementType()),
-                                  graph::toDataType(tensor.getElementType()));
-           });
-  };
-  // A few numbers, of shapes or of positions, take no time anywhere.
-  auto isSmall = [](Type type) {
-    constexpr int64_t kFewElements = 1 << 12, kFewPositions = 1 << 16;
-    auto tensor = dyn_cast<TensorType>(type);
-    return tensor && tensor.hasStaticShape() &&
-           tensor.getNumElements() < (tensor.getElementType().isInteger(64)
-                                          ? kFewPositions
-                                          : kFewElements);
-  };
-  plan::ProgramOp any = findProgramForAny(*state->module);
-  state->module->walk([&](plan::LaunchOp launch) {
-    if (any && any->isAncestor(launch))
-      return;
-    ++counts.all;
-    auto library = symbols.lookup<kernel::LibraryOp>(launch.getKernel());
-    StringRef entry = library ? library.getEntry() : "";
-    if (!entry.consume_front("reference."))
-      return;
-    // What keeps bytes mostly leaves them where they are, or looks at none.
-    static constexpr StringRef kViews[] = {"flatten", "reshape", "shape",
-                                           "size",    "squeeze", "unsqueeze"};
-    if (llvm::is_contained(kViews, entry))
-      return;
-    mlir::FunctionType type = library.getFunctionType();
-    if (llvm::all_of(type.getInputs(), isSmall) &&
-        llvm::all_of(type.getResults(), isSmall))
-      return;
-    ++(isOfShapes(entry, type) ? counts.byLibraryOfShapes
-                               : counts.byReferenceKernel)[entry.str()];
-  });
-  return counts;
 }
 
 static onnx::ImportOptions importOptions(const CompileOptions &options,

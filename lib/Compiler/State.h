@@ -7,6 +7,7 @@
 #include "dlc/Codegen/CPU/Codegen.h"
 #include "dlc/Codegen/NVPTX/Codegen.h"
 #include "dlc/Compiler/Compiler.h"
+#include "dlc/dialects/Plan/PlanDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -93,6 +94,9 @@ struct Compilation::State {
   std::vector<codegen::ObjectCode> code; ///< One for each target.
   std::vector<codegen::GPUCode> gpuCode; ///< One for each GPU.
 };
+
+/// The program that takes what no other one does; null without any.
+plan::ProgramOp findProgramForAny(mlir::ModuleOp module);
 
 } // namespace dlc
 
